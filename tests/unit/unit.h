@@ -11,8 +11,8 @@
  *     UNIT_MAIN(tests)
  *
  * Under the TAP driver main returns 0 whatever the tests said, so that another status means a crash
- * or a leak. cmocka's skip() prints "not ok", which counts as a failure: what may have to be skipped
- * belongs in a program of its own that starts with UNIT_MAIN_IF.
+ * or a leak. cmocka's skip() prints "not ok", which counts as a failure: what may have to be
+ * skipped belongs in a program of its own that starts with UNIT_MAIN_IF.
  */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H
@@ -84,7 +84,7 @@ UNIT_MAYBE const char *unit_shared(const char *path)
 
 static char unit_folder[256];
 
-/* A path in a folder of this process, removed when main ends. Valid until the next call but three. */
+/* A path in a folder of this process, removed when main ends; valid until the next call but 3. */
 UNIT_MAYBE const char *unit_temporary(const char *name)
 {
     static char buf[4][4096];
@@ -112,7 +112,7 @@ UNIT_MAYBE int unit_end(int failed)
 
 /*
  * As UNIT_MAIN, but skips the whole program when `why_not` is not NULL; it may be a call, e.g. of
- * `static const char *why_not(void) { return unit_shared("models") ? NULL : "no ../shared/models"; }`
+ *     static const char *why_not(void) { return unit_shared("models") ? NULL : "no models"; }
  */
 #define UNIT_MAIN_IF(tests, why_not)                                                               \
     int main(void)                                                                                 \
