@@ -27,8 +27,8 @@ uint64_t tg_hash_bytes(uint64_t h, const void *p, size_t n);
 uint64_t tg_hash_str(uint64_t h, const char *s);
 
 /*
- * Map from 64-bit keys to 64-bit values; any key is allowed. Zero-initialise; free with tg_map_free.
- * Amortised O(1). Pointers returned are valid until the next put.
+ * Map from 64-bit keys to 64-bit values; any key is allowed. Zero-initialise; free with
+ * tg_map_free. Amortised O(1). Pointers returned are valid until the next put.
  */
 typedef struct tg_map {
     struct tg_map_slot *slots;

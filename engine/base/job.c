@@ -33,7 +33,8 @@ struct tg_jobs {
     event *events, **events_end;
     tg_job **running; /* one slot a thread, NULL when idle */
     pthread_t *threads;
-    int n_threads, fd, pending; /* pending: jobs queued, running, or finished and not yet handed over */
+    /* pending: jobs queued, running, or finished and not yet handed over */
+    int n_threads, fd, pending;
     bool stopping;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Worker threads. A job is a function run on a worker; while it runs it may post events, and it must
- * look at tg_job_cancelled at least every 100 ms. Events and the end of a job are handed to the owner of
- * the pool by tg_jobs_dispatch, in the order they were posted; tg_jobs_fd becomes readable when there
- * are any, so that an event loop can sleep in poll.
+ * Worker threads. A job is a function run on a worker; while it runs it may post events, and it
+ * must look at tg_job_cancelled at least every 100 ms. Events and the end of a job are handed to
+ * the owner of the pool by tg_jobs_dispatch, in the order they were posted; tg_jobs_fd becomes
+ * readable when there are any, so that an event loop can sleep in poll.
  */
 #ifndef TG_BASE_JOB_H
 #define TG_BASE_JOB_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Words for the person: notes and warnings that are not failures. Library code never prints itself. */
+/*
+ * Words for the person: notes and warnings that are not failures. Library code never prints itself.
+ */
 #ifndef TG_BASE_LOG_H
 #define TG_BASE_LOG_H
 

@@ -2,8 +2,9 @@
 /*
  * Status codes and the words that go with them.
  *
- * A function that can fail returns tg_status. The words are kept per thread: the place that fails says
- * what is wrong (tg_fail), its callers may say where (tg_wrap). On failure outputs are untouched.
+ * A function that can fail returns tg_status. The words are kept per thread: the place that fails
+ * says what is wrong (tg_fail), its callers may say where (tg_wrap). On failure outputs are
+ * untouched.
  */
 #ifndef TG_BASE_STATUS_H
 #define TG_BASE_STATUS_H
@@ -18,7 +19,10 @@ typedef enum tg_status {
     TG_STATUS_COUNT
 } tg_status;
 
-/* Sets this thread's message and returns `status`. Messages: a short fact, lower case, no full stop. */
+/*
+ * Sets this thread's message and returns `status`. Messages: a short fact, lower case, no full
+ * stop.
+ */
 tg_status tg_fail(tg_status status, const char *fmt, ...) TG_PRINTF(2, 3);
 
 /* Puts "words: " before this thread's message and returns `status` (which must not be TG_OK). */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Weights: immutable bytes with a reference count, owned or inside a mapped file, shared by all graphs
- * and threads. The hash identifies the content across runs: all bytes of a small weight; of a large one
- * the size, samples of the bytes and the caller's salt (its name), so that mapped files are not read.
+ * Weights: immutable bytes with a reference count, owned or inside a mapped file, shared by all
+ * graphs and threads. The hash identifies the content across runs: all bytes of a small weight; of
+ * a large one the size, samples of the bytes and the caller's salt (its name), so that mapped files
+ * are not read.
  */
 #ifndef TG_BASE_WEIGHT_H
 #define TG_BASE_WEIGHT_H
