@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Element types, shapes, types of values, and tensors. */
+#ifndef TG_IR_TYPE_H
+#define TG_IR_TYPE_H
+
+#include "engine/base/arena.h"
+#include "engine/base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The numbers are those of ONNX's TensorProto.DataType. */
+typedef enum tg_dtype {
+    TG_DTYPE_NONE = 0,
+#define DTYPE(id, code, name, size, kind) TG_##id = code,
+#include "dtype.def"
+#undef DTYPE
+    TG_DTYPE_COUNT
+} tg_dtype;
+
+const char *tg_dtype_name(tg_dtype t);    /* "float"; "?" if unknown */
+size_t tg_dtype_size(tg_dtype t);         /* bytes; 0 if unknown */
+char tg_dtype_kind(tg_dtype t);           /* f i u b s c; 0 if unknown */
+tg_dtype tg_dtype_find(const char *name); /* TG_DTYPE_NONE if absent */
+
+enum { TG_MAX_RANK = 8 };
+
+/*
+ * Invariants: rank is -1 (unknown) or 0..TG_MAX_RANK; each used dim is -1 (unknown) or >= 0; unused
+ * dims are 0, so that shapes may be compared and hashed as bytes.
+ */
+typedef struct tg_shape {
+    int64_t rank;
+    int64_t dim[TG_MAX_RANK];
+} tg_shape;
+
+#define TG_SHAPE_UNKNOWN ((tg_shape){.rank = -1})
+
+/* tg_shape_of(2, 3): the shape [2,3]; tg_shape_from copies `rank` dims. */
+#define tg_shape_of(...)                                                                           \
+    tg_shape_from((const int64_t[]){__VA_ARGS__},                                                  \
+                  (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
+tg_shape tg_shape_from(const int64_t *dims, int rank);
+bool tg_shape_equal(const tg_shape *a, const tg_shape *b);
+bool tg_shape_complete(const tg_shape *s); /* rank and all dims known */
+/* Number of elements (1 for rank 0); the shape must be complete. Saturates at INT64_MAX. */
+int64_t tg_shape_count(const tg_shape *s);
+/* "1x3x224x224", "scalar", "?"; into buf of TG_SHAPE_TEXT bytes; returns buf. */
+enum { TG_SHAPE_TEXT = 176 };
+char *tg_shape_text(char *buf, const tg_shape *s);
+/* The numpy-style broadcast of a and b. Errors: TG_SHAPE. Complete shapes only. */
+tg_status tg_shape_broadcast(const tg_shape *a, const tg_shape *b, tg_shape *out) TG_MUST_USE;
+
+typedef struct tg_type {
+    tg_dtype dtype; /* TG_DTYPE_NONE: absent or unknown */
+    tg_shape shape;
+} tg_type;
+
+bool tg_type_equal(const tg_type *a, const tg_type *b);
+bool tg_type_complete(const tg_type *t);
+/* Bytes of a value of this complete type. */
+int64_t tg_type_bytes(const tg_type *t);
+
+/* One string of a TG_STR tensor. */
+typedef struct tg_string {
+    const char *p;
+    size_t n;
+} tg_string;
+
+/* Row-major, contiguous. `data` is NULL for an absent optional input. Does not own its data. */
+typedef struct tg_tensor {
+    tg_dtype dtype;
+    tg_shape shape;
+    void *data;
+} tg_tensor;
+
+int64_t tg_tensor_count(const tg_tensor *t);
+size_t tg_tensor_bytes(const tg_tensor *t);
+/* Element i of an integer, bool or float tensor, converted. */
+int64_t tg_tensor_i64(const tg_tensor *t, int64_t i);
+double tg_tensor_f64(const tg_tensor *t, int64_t i);
+void tg_tensor_set_f64(tg_tensor *t, int64_t i, double x);
+void tg_tensor_set_i64(tg_tensor *t, int64_t i, int64_t x);
+
+/* Half precision and bfloat16, round to nearest even. */
+float tg_f16_to_f32(uint16_t h);
+uint16_t tg_f32_to_f16(float f);
+float tg_bf16_to_f32(uint16_t h);
+uint16_t tg_f32_to_bf16(float f);
+
+#endif
