@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "gnn.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#define SCORE_SLOPE ((ag_real)0.2)
+#define NODE_SLOPE ((ag_real)0.01)
+
+enum { W_X, W_EDGE_X, W_EDGE_SUM, W_OPS, W_H0, W_READ, W_DH, W_DPREV, W_DQ, W_DEDGE };
+enum { R_Q, R_SEND, R_RECV, R_EDGE, R_ALPHA, R_MIX, R_H };
+
+void ag_gnn_define(ag_gnn *gnn, ag_layout *layout, const ag_spec *spec, int hidden, int heads,
+                   int layers)
+{
+    assert(hidden % heads == 0 && layers <= AG_MAX_LAYERS);
+    *gnn = (ag_gnn){.hidden = hidden, .heads = heads, .layers = layers};
+    gnn->node_dim = spec->node.n;
+    gnn->edge_dim = spec->edge.n;
+    gnn->op = ag_layout_add(layout, "gnn.operator", spec->operators.n, hidden, AG_AXIS_OPERATOR,
+                            AG_INIT_LECUN, 0.5 * sqrt(spec->operators.n));
+    gnn->node =
+        ag_layout_add(layout, "gnn.node", gnn->node_dim, hidden, AG_AXIS_NODE, AG_INIT_LECUN, 1);
+    gnn->edge =
+        ag_layout_add(layout, "gnn.edge", gnn->edge_dim, hidden, AG_AXIS_EDGE, AG_INIT_LECUN, 0.5);
+    gnn->bias = ag_layout_add(layout, "gnn.bias", 1, hidden, AG_AXIS_NONE, AG_INIT_ZERO, 0);
+    for (int l = 0; l < layers; l++) {
+        ag_gnn_layer *at = &gnn->layer[l];
+        char name[32];
+#define ADD(field, suffix, rows, cols, axis, init, gain)                                           \
+    snprintf(name, sizeof name, "gnn.%d." suffix, l);                                              \
+    at->field = ag_layout_add(layout, name, rows, cols, axis, init, gain)
+        ADD(w, "weight", hidden, hidden, AG_AXIS_NONE, AG_INIT_LECUN, 1);
+        ADD(b, "bias", 1, hidden, AG_AXIS_NONE, AG_INIT_ZERO, 0);
+        ADD(send, "sender", 1, hidden, AG_AXIS_NONE, AG_INIT_LECUN, 0.25);
+        ADD(recv, "receiver", 1, hidden, AG_AXIS_NONE, AG_INIT_LECUN, 0.25);
+        ADD(edge, "edge", spec->edge.n, heads, AG_AXIS_EDGE, AG_INIT_LECUN, sqrt(spec->edge.n));
+#undef ADD
+    }
+}
+
+void ag_gnn_work_done(ag_gnn_work *work)
+{
+    ag_rows_done(&work->rows);
+    for (size_t i = 0; i < sizeof work->buffers / sizeof *work->buffers; i++)
+        ag_buffer_done(&work->buffers[i]);
+    for (int l = 0; l < AG_MAX_LAYERS; l++) {
+        for (int i = 0; i < 7; i++) ag_buffer_done(&work->round[l].buffers[i]);
+    }
+}
+
+static void put(ag_real *restrict to, const float *restrict from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) to[i] = from[i];
+}
+
+/* Copies the features of the graph and of the deltas into matrices. */
+static void gather(const ag_gnn *gnn, const ag_state *state, ag_gnn_work *work)
+{
+    const ag_graph *g = &state->graph;
+    const ag_rows *rows = &work->rows;
+    size_t nd = (size_t)gnn->node_dim, ed = (size_t)gnn->edge_dim;
+    work->x = AG_GET(&work->buffers[W_X], ag_real, (size_t)rows->active[0] * nd + 1);
+    work->edge_x = AG_GET(&work->buffers[W_EDGE_X], ag_real, (size_t)rows->edge_features * ed + 1);
+    work->ops = AG_GET(&work->buffers[W_OPS], int, rows->active[0] + 1);
+    put(work->x, g->x, (size_t)g->n * nd);
+    put(work->edge_x, g->in_x, (size_t)g->m * ed);
+    memcpy(work->ops, g->op, (size_t)g->n * sizeof(int));
+    size_t at = (size_t)g->n, edge = (size_t)g->m;
+    for (int c = 0; c < state->n_candidates; c++) {
+        const ag_delta *d = &state->candidates[c].delta;
+        if (!d->n_rows) continue;
+        size_t k = (size_t)d->n_rows, m = (size_t)d->in_at[k];
+        put(work->x + at * nd, d->x, k * nd);
+        put(work->edge_x + edge * ed, d->in_x, m * ed);
+        memcpy(work->ops + at, d->op, k * sizeof(int));
+        at += k;
+        edge += m;
+    }
+}
+
+/* h0 = operator + features + sum of incoming edge features, of the rows of level 0. */
+static void embed(const ag_gnn *gnn, const ag_real *value, ag_gnn_work *work)
+{
+    const ag_rows *rows = &work->rows;
+    int n = rows->active[0], H = gnn->hidden;
+    size_t ed = (size_t)gnn->edge_dim;
+    work->h0 = AG_GET(&work->buffers[W_H0], ag_real, (size_t)n * (size_t)H + 1);
+    work->edge_sum = AG_GET(&work->buffers[W_EDGE_SUM], ag_real, (size_t)n * ed + 1);
+    memset(work->edge_sum, 0, (size_t)n * ed * sizeof(ag_real));
+    for (int i = 0; i < n; i++) {
+        ag_real *restrict sum = work->edge_sum + (size_t)i * ed;
+        for (int e = rows->edge_at[i]; e < rows->edge_at[i + 1]; e++) {
+            const ag_real *restrict x = work->edge_x + (size_t)rows->feature[e] * ed;
+            for (size_t j = 0; j < ed; j++) sum[j] += x[j];
+        }
+    }
+    ag_dense(work->h0, work->x, value + gnn->node, value + gnn->bias, n, gnn->node_dim, H);
+    ag_dense_add(work->h0, work->edge_sum, value + gnn->edge, n, gnn->edge_dim, H);
+    for (int i = 0; i < n; i++) {
+        ag_real *restrict h = work->h0 + (size_t)i * (size_t)H;
+        const ag_real *restrict o = value + gnn->op + (size_t)work->ops[i] * (size_t)H;
+        for (int j = 0; j < H; j++) h[j] += o[j];
+    }
+}
+
+/* out[rows, heads] = products of each head's slice of q with the same slice of `vector`. */
+static void project(ag_real *out, const ag_real *q, const ag_real *vector, int n, int heads, int D)
+{
+    for (int i = 0; i < n; i++) {
+        for (int h = 0; h < heads; h++) {
+            const ag_real *restrict a = q + ((size_t)i * (size_t)heads + (size_t)h) * (size_t)D;
+            const ag_real *restrict v = vector + h * D;
+            ag_real s = 0;
+            for (int j = 0; j < D; j++) s += a[j] * v[j];
+            out[(size_t)i * (size_t)heads + (size_t)h] = s;
+        }
+    }
+}
+
+/* Scores of a row's incoming edges, then their softmax, into alpha[edges, heads]. */
+static void attend(const ag_rows *rows, ag_gnn_round *r, int row, int self, int active, int heads)
+{
+    int first = rows->edge_at[row], last = rows->edge_at[row + 1];
+    for (int h = 0; h < heads; h++) {
+        ag_real receive = r->recv[self * heads + h], most = -INFINITY, sum = 0;
+        for (int e = first; e < last; e++) {
+            int s = ag_rows_sender(rows, e, active);
+            ag_real z = r->send[s * heads + h] + receive + r->edge[rows->feature[e] * heads + h];
+            z = z < 0 ? z * SCORE_SLOPE : z;
+            r->alpha[e * heads + h] = z;
+            most = z > most ? z : most;
+        }
+        for (int e = first; e < last; e++) {
+#ifdef AG_DOUBLE
+            ag_real p = exp(r->alpha[e * heads + h] - most);
+#else
+            ag_real p = expf(r->alpha[e * heads + h] - most);
+#endif
+            r->alpha[e * heads + h] = p;
+            sum += p;
+        }
+        for (int e = first; e < last; e++) r->alpha[e * heads + h] /= sum;
+    }
+}
+
+static void mix(const ag_rows *rows, ag_gnn_round *r, int row, int active, int heads, int D)
+{
+    size_t H = (size_t)heads * (size_t)D;
+    ag_real *restrict to = r->mix + (size_t)row * H;
+    memset(to, 0, H * sizeof *to);
+    for (int e = rows->edge_at[row]; e < rows->edge_at[row + 1]; e++) {
+        const ag_real *restrict q = r->q + (size_t)ag_rows_sender(rows, e, active) * H;
+        const ag_real *restrict alpha = r->alpha + e * heads;
+        for (int h = 0; h < heads; h++) {
+            ag_real a = alpha[h];
+            for (int j = 0; j < D; j++) to[h * D + j] += a * q[h * D + j];
+        }
+    }
+}
+
+static void round_forward(const ag_gnn *gnn, const ag_real *value, ag_gnn_work *work, int l)
+{
+    const ag_rows *rows = &work->rows;
+    const ag_gnn_layer *at = &gnn->layer[l];
+    ag_gnn_round *r = &work->round[l];
+    const ag_real *prev = l ? work->round[l - 1].h : work->h0;
+    int before = rows->active[l], after = rows->active[l + 1], heads = gnn->heads, H = gnn->hidden;
+    size_t hd = (size_t)heads, nb = (size_t)before, na = (size_t)after;
+    r->q = AG_GET(&r->buffers[R_Q], ag_real, nb * (size_t)H + 1);
+    r->send = AG_GET(&r->buffers[R_SEND], ag_real, nb * hd + 1);
+    r->recv = AG_GET(&r->buffers[R_RECV], ag_real, nb * hd + 1);
+    r->edge = AG_GET(&r->buffers[R_EDGE], ag_real, (size_t)rows->edge_features * hd + 1);
+    r->alpha = AG_GET(&r->buffers[R_ALPHA], ag_real, (size_t)rows->edge_at[after] * hd + 1);
+    r->mix = AG_GET(&r->buffers[R_MIX], ag_real, na * (size_t)H + 1);
+    r->h = AG_GET(&r->buffers[R_H], ag_real, na * (size_t)H + 1);
+    ag_dense(r->q, prev, value + at->w, value + at->b, before, H, H);
+    project(r->send, r->q, value + at->send, before, heads, H / heads);
+    project(r->recv, r->q, value + at->recv, before, heads, H / heads);
+    ag_dense(r->edge, work->edge_x, value + at->edge, NULL, rows->edge_features, gnn->edge_dim,
+             heads);
+    for (int row = 0; row < after; row++) {
+        int self = row < before ? row : rows->base[row];
+        attend(rows, r, row, self, before, heads);
+        mix(rows, r, row, before, heads, H / heads);
+        const ag_real *restrict m = r->mix + (size_t)row * (size_t)H;
+        const ag_real *restrict p = prev + (size_t)self * (size_t)H;
+        ag_real *restrict h = r->h + (size_t)row * (size_t)H;
+        for (int j = 0; j < H; j++) h[j] = p[j] + (m[j] < 0 ? m[j] * NODE_SLOPE : m[j]);
+    }
+}
+
+static void add(ag_real *restrict to, const ag_real *restrict from, ag_real scale, int n)
+{
+    for (int i = 0; i < n; i++) to[i] += scale * from[i];
+}
+
+static const ag_real *last_h(const ag_gnn *gnn, const ag_gnn_work *work)
+{
+    return gnn->layers ? work->round[gnn->layers - 1].h : work->h0;
+}
+
+static void read_out(const ag_gnn *gnn, const ag_state *state, ag_gnn_work *work)
+{
+    const ag_rows *rows = &work->rows;
+    const ag_real *h = last_h(gnn, work);
+    int H = gnn->hidden;
+    size_t w = (size_t)H, n = (size_t)state->n_candidates + 1;
+    work->read = AG_GET(&work->buffers[W_READ], ag_real, n * w);
+    memset(work->read, 0, n * w * sizeof(ag_real));
+    for (int i = 0; i < rows->n; i++) add(work->read, h + (size_t)i * w, 1, H);
+    for (int c = 0; c < state->n_candidates; c++) {
+        const ag_delta *d = &state->candidates[c].delta;
+        ag_real *to = work->read + (size_t)(c + 1) * w;
+        for (int i = rows->candidate_at[c]; i < rows->candidate_at[c + 1]; i++) {
+            int row = rows->candidate_row[i], base = rows->base[row];
+            add(to, h + (size_t)row * w, 1, H);
+            if (base != row) add(to, h + (size_t)base * w, -1, H);
+        }
+        for (int i = 0; i < d->n_gone; i++) add(to, h + (size_t)d->gone[i] * w, -1, H);
+    }
+}
+
+void ag_gnn_forward(const ag_gnn *gnn, const ag_real *value, const ag_state *state,
+                    ag_gnn_work *work)
+{
+    ag_rows_build(&work->rows, &state->graph, state->candidates, state->n_candidates, gnn->layers);
+    gather(gnn, state, work);
+    embed(gnn, value, work);
+    for (int l = 0; l < gnn->layers; l++) round_forward(gnn, value, work, l);
+    read_out(gnn, state, work);
+}
+
+/* Spreads the gradient of the readout over the rows of the last round. */
+static void read_back(const ag_gnn *gnn, const ag_state *state, const ag_rows *rows,
+                      const ag_real *d_read, ag_real *dh)
+{
+    int H = gnn->hidden;
+    size_t w = (size_t)H;
+    for (int i = 0; i < rows->n; i++) add(dh + (size_t)i * w, d_read, 1, H);
+    for (int c = 0; c < state->n_candidates; c++) {
+        const ag_delta *d = &state->candidates[c].delta;
+        const ag_real *from = d_read + (size_t)(c + 1) * w;
+        for (int i = rows->candidate_at[c]; i < rows->candidate_at[c + 1]; i++) {
+            int row = rows->candidate_row[i], base = rows->base[row];
+            add(dh + (size_t)row * w, from, 1, H);
+            if (base != row) add(dh + (size_t)base * w, from, -1, H);
+        }
+        for (int i = 0; i < d->n_gone; i++) add(dh + (size_t)d->gone[i] * w, from, -1, H);
+    }
+}
+
+typedef struct round_grad {
+    ag_real *dq;                    /* [active before, hidden] */
+    ag_real *dsend, *drecv, *dedge; /* as in ag_gnn_round */
+} round_grad;
+
+/* Backward of one row's attention: dm is the gradient of its mix. */
+static void attend_back(const ag_rows *rows, const ag_gnn_round *r, round_grad *g, int row,
+                        int self, int active, int heads, int D, const ag_real *restrict dm)
+{
+    size_t H = (size_t)heads * (size_t)D;
+    for (int h = 0; h < heads; h++) {
+        ag_real mean = 0;
+        for (int e = rows->edge_at[row]; e < rows->edge_at[row + 1]; e++) {
+            size_t at = (size_t)ag_rows_sender(rows, e, active) * H + (size_t)(h * D);
+            const ag_real *restrict q = r->q + at, *restrict d = dm + h * D;
+            ag_real *restrict dq = g->dq + at;
+            ag_real a = r->alpha[e * heads + h], dot = 0;
+            for (int j = 0; j < D; j++) dot += d[j] * q[j];
+            for (int j = 0; j < D; j++) dq[j] += a * d[j];
+            mean += a * dot;
+        }
+        ag_real receive = r->recv[self * heads + h], total = 0;
+        for (int e = rows->edge_at[row]; e < rows->edge_at[row + 1]; e++) {
+            int s = ag_rows_sender(rows, e, active), f = rows->feature[e];
+            const ag_real *restrict q = r->q + (size_t)s * H + (size_t)(h * D);
+            ag_real dot = 0;
+            for (int j = 0; j < D; j++) dot += dm[h * D + j] * q[j];
+            ag_real z = r->send[s * heads + h] + receive + r->edge[f * heads + h];
+            ag_real dz = r->alpha[e * heads + h] * (dot - mean) * (z < 0 ? SCORE_SLOPE : 1);
+            g->dsend[s * heads + h] += dz;
+            g->dedge[f * heads + h] += dz;
+            total += dz;
+        }
+        g->drecv[self * heads + h] += total;
+    }
+}
+
+/* Backward of `project`. */
+static void project_back(ag_real *dq, ag_real *dvector, const ag_real *q, const ag_real *vector,
+                         const ag_real *dout, int n, int heads, int D)
+{
+    for (int i = 0; i < n; i++) {
+        for (int h = 0; h < heads; h++) {
+            size_t k = (size_t)i * (size_t)heads + (size_t)h;
+            add(dq + k * (size_t)D, vector + h * D, dout[k], D);
+            add(dvector + h * D, q + k * (size_t)D, dout[k], D);
+        }
+    }
+}
+
+static void zero(ag_real *p, size_t n)
+{
+    memset(p, 0, n * sizeof *p);
+}
+
+/* Takes the gradient of all rows after round l to the rows before it. dh is spoilt. */
+static void round_backward(const ag_gnn *gnn, const ag_real *value, ag_gnn_work *work, int l,
+                           ag_real *dh, ag_real *dprev, ag_real *grad)
+{
+    const ag_rows *rows = &work->rows;
+    const ag_gnn_layer *at = &gnn->layer[l];
+    const ag_gnn_round *r = &work->round[l];
+    const ag_real *prev = l ? work->round[l - 1].h : work->h0;
+    int before = rows->active[l], after = rows->active[l + 1], heads = gnn->heads, H = gnn->hidden;
+    size_t nq = (size_t)before * (size_t)H, ns = (size_t)before * (size_t)heads;
+    size_t ne = (size_t)rows->edge_features * (size_t)heads;
+    round_grad g = {.dq = AG_GET(&work->buffers[W_DQ], ag_real, nq + 2 * ns + 1)};
+    g.dsend = g.dq + nq;
+    g.drecv = g.dsend + ns;
+    g.dedge = AG_GET(&work->buffers[W_DEDGE], ag_real, ne + 1);
+    zero(g.dq, nq + 2 * ns);
+    zero(g.dedge, ne);
+    zero(dprev, nq);
+    for (int row = 0; row < after; row++) {
+        int self = row < before ? row : rows->base[row];
+        ag_real *restrict d = dh + (size_t)row * (size_t)H;
+        const ag_real *restrict m = r->mix + (size_t)row * (size_t)H;
+        add(dprev + (size_t)self * (size_t)H, d, 1, H);
+        for (int j = 0; j < H; j++) d[j] = m[j] < 0 ? d[j] * NODE_SLOPE : d[j];
+        attend_back(rows, r, &g, row, self, before, heads, H / heads, d);
+    }
+    project_back(g.dq, grad + at->send, r->q, value + at->send, g.dsend, before, heads, H / heads);
+    project_back(g.dq, grad + at->recv, r->q, value + at->recv, g.drecv, before, heads, H / heads);
+    ag_dense_back(NULL, grad + at->edge, NULL, work->edge_x, NULL, g.dedge, rows->edge_features,
+                  gnn->edge_dim, heads);
+    ag_dense_back(dprev, grad + at->w, grad + at->b, prev, value + at->w, g.dq, before, H, H);
+}
+
+static void embed_back(const ag_gnn *gnn, const ag_gnn_work *work, const ag_real *dh, ag_real *grad)
+{
+    int n = work->rows.active[0], H = gnn->hidden;
+    ag_dense_back(NULL, grad + gnn->node, grad + gnn->bias, work->x, NULL, dh, n, gnn->node_dim, H);
+    ag_dense_back(NULL, grad + gnn->edge, NULL, work->edge_sum, NULL, dh, n, gnn->edge_dim, H);
+    for (int i = 0; i < n; i++)
+        add(grad + gnn->op + (size_t)work->ops[i] * (size_t)H, dh + (size_t)i * (size_t)H, 1, H);
+}
+
+void ag_gnn_backward(const ag_gnn *gnn, const ag_real *value, const ag_state *state,
+                     ag_gnn_work *work, const ag_real *d_read, ag_real *grad)
+{
+    const ag_rows *rows = &work->rows;
+    size_t n = (size_t)rows->rows * (size_t)gnn->hidden;
+    ag_real *dh = AG_GET(&work->buffers[W_DH], ag_real, n + 1);
+    ag_real *dprev = AG_GET(&work->buffers[W_DPREV], ag_real, n + 1);
+    zero(dh, n);
+    read_back(gnn, state, rows, d_read, dh);
+    for (int l = gnn->layers - 1; l >= 0; l--) {
+        round_backward(gnn, value, work, l, dh, dprev, grad);
+        ag_real *swap = dh;
+        dh = dprev;
+        dprev = swap;
+    }
+    embed_back(gnn, work, dh, grad);
+}
