@@ -34,8 +34,9 @@ void *tg_malloc(size_t size)
 
 void *tg_calloc(size_t count, size_t size)
 {
+    if (size && count > SIZE_MAX / size) out_of_memory(SIZE_MAX);
     void *p = fails_now() ? NULL : calloc(count ? count : 1, size ? size : 1);
-    if (!p) out_of_memory(size && count > SIZE_MAX / size ? SIZE_MAX : count * size);
+    if (!p) out_of_memory(count * size);
     return p;
 }
 

@@ -45,8 +45,9 @@ static map_slot *map_seek(const tg_map *map, uint64_t key)
 static void map_grow(tg_map *map)
 {
     tg_map old = *map;
-    map->cap = old.cap ? old.cap * 2 : 16;
-    map->slots = tg_calloc(map->cap, sizeof *map->slots);
+    size_t cap = old.cap ? old.cap * 2 : 16;
+    map->slots = tg_calloc(cap, sizeof *map->slots); /* may not return: the map must stay whole */
+    map->cap = cap;
     for (size_t i = 0; i < old.cap; i++)
         if (old.slots[i].used) *map_seek(map, old.slots[i].key) = old.slots[i];
     free(old.slots);
@@ -88,8 +89,9 @@ static str_slot *strmap_seek(const tg_strmap *map, uint64_t hash, const char *ke
 static void strmap_grow(tg_strmap *map)
 {
     tg_strmap old = *map;
-    map->cap = old.cap ? old.cap * 2 : 16;
-    map->slots = tg_calloc(map->cap, sizeof *map->slots);
+    size_t cap = old.cap ? old.cap * 2 : 16;
+    map->slots = tg_calloc(cap, sizeof *map->slots);
+    map->cap = cap;
     for (size_t i = 0; i < old.cap; i++)
         if (old.slots[i].key) *strmap_seek(map, old.slots[i].hash, old.slots[i].key) = old.slots[i];
     free(old.slots);

@@ -127,7 +127,7 @@ void tg_jobs_free(tg_jobs *jobs)
     pthread_cond_broadcast(&jobs->work);
     pthread_mutex_unlock(&jobs->lock);
     for (int i = 0; i < jobs->n_threads; i++) pthread_join(jobs->threads[i], NULL);
-    tg_jobs_dispatch(jobs);
+    while (tg_jobs_dispatch(jobs) > 0) {} /* handlers may post */
     close(jobs->fd);
     pthread_mutex_destroy(&jobs->lock);
     pthread_cond_destroy(&jobs->work);

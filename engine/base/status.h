@@ -10,7 +10,7 @@
 #define TG_BASE_STATUS_H
 
 #define TG_MUST_USE __attribute__((warn_unused_result))
-#define TG_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define TG_PRINTF(f, a) __attribute__((format(printf, f, a), nonnull(f)))
 
 typedef enum tg_status {
 #define STATUS(id, exit, doc) TG_##id,

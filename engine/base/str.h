@@ -17,7 +17,7 @@ void tg_str_add(tg_str *s, const char *text);
 void tg_str_addn(tg_str *s, const char *bytes, size_t n);
 void tg_str_addc(tg_str *s, char c);
 void tg_str_addf(tg_str *s, const char *fmt, ...) TG_PRINTF(2, 3);
-void tg_str_vaddf(tg_str *s, const char *fmt, va_list ap);
+void tg_str_vaddf(tg_str *s, const char *fmt, va_list ap) TG_PRINTF(2, 0);
 /* Adds `text` as XML character data; control characters become \\xNN. */
 void tg_str_add_xml(tg_str *s, const char *text);
 void tg_str_clear(tg_str *s);
