@@ -6,17 +6,16 @@
 double ag_choice_log_p(const ag_state *state, const ag_real *logits, ag_real *log_p)
 {
     int n = state->n_candidates;
-    double most = logits[n], sum = 0, entropy = 0;
-    for (int i = 0; i < n; i++) {
-        if (state->candidates[i].allowed && logits[i] > most) most = logits[i];
+    double most = -INFINITY, sum = 0, entropy = 0;
+    for (int i = 0; i <= n; i++) {
+        if (ag_choice_allowed(state, i) && logits[i] > most) most = logits[i];
     }
     for (int i = 0; i <= n; i++) {
-        bool allowed = i == n || state->candidates[i].allowed;
-        if (allowed) sum += exp((double)logits[i] - most);
+        if (ag_choice_allowed(state, i)) sum += exp((double)logits[i] - most);
     }
     double shift = most + log(sum);
     for (int i = 0; i <= n; i++) {
-        bool allowed = i == n || state->candidates[i].allowed;
+        bool allowed = ag_choice_allowed(state, i);
         double lp = (double)logits[i] - shift;
         log_p[i] = allowed ? (ag_real)lp : -INFINITY;
         if (allowed) entropy -= exp(lp) * lp;

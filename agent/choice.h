@@ -6,10 +6,16 @@
 #include "policy.h"
 
 /*
- * log_p[n + 1] of the logits of `work`; a candidate that is not allowed gets -INFINITY. STOP (index
- * n) is always allowed. Returns the entropy in nats.
+ * log_p[n + 1] of the logits; what is masked in the state gets -INFINITY. STOP has index n. Returns
+ * the entropy in nats.
  */
 double ag_choice_log_p(const ag_state *state, const ag_real *logits, ag_real *log_p);
+
+/* Whether action i (n_candidates: STOP) of a state is not masked. */
+static inline bool ag_choice_allowed(const ag_state *state, int i)
+{
+    return i == state->n_candidates ? !state->no_stop : state->candidates[i].allowed;
+}
 
 /* Index of the largest (the first of equals), or drawn with the given probabilities. */
 int ag_choice_best(const ag_real *log_p, int n);

@@ -91,6 +91,7 @@ typedef struct ag_state {
     tg_arena *arena; /* owns all below */
     uint64_t key;    /* names the state, e.g. the hash of the graph */
     ag_graph graph;
+    bool no_stop; /* STOP is masked; some candidate is allowed then */
     int n_candidates;
     ag_candidate *candidates;
     const float *global; /* [spec.global.n] */

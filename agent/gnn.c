@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "gnn.h"
 
+#include "lanes.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@ enum { R_Q, R_SEND, R_RECV, R_EDGE, R_ALPHA, R_MIX, R_H };
 void ag_gnn_define(ag_gnn *gnn, ag_layout *layout, const ag_spec *spec, int hidden, int heads,
                    int layers)
 {
-    assert(hidden % heads == 0 && layers <= AG_MAX_LAYERS);
+    assert(hidden % heads == 0 && heads <= AG_MAX_HEADS && layers <= AG_MAX_LAYERS);
     *gnn = (ag_gnn){.hidden = hidden, .heads = heads, .layers = layers};
     gnn->node_dim = spec->node.n;
     gnn->edge_dim = spec->edge.n;
@@ -90,72 +92,66 @@ static void embed(const ag_gnn *gnn, const ag_real *value, ag_gnn_work *work)
     work->edge_sum = AG_GET(&work->buffers[W_EDGE_SUM], ag_real, (size_t)n * ed + 1);
     memset(work->edge_sum, 0, (size_t)n * ed * sizeof(ag_real));
     for (int i = 0; i < n; i++) {
-        ag_real *restrict sum = work->edge_sum + (size_t)i * ed;
-        for (int e = rows->edge_at[i]; e < rows->edge_at[i + 1]; e++) {
-            const ag_real *restrict x = work->edge_x + (size_t)rows->feature[e] * ed;
-            for (size_t j = 0; j < ed; j++) sum[j] += x[j];
-        }
+        for (int e = rows->edge_at[i]; e < rows->edge_at[i + 1]; e++)
+            ag_axpy(work->edge_sum + (size_t)i * ed, work->edge_x + (size_t)rows->feature[e] * ed,
+                    1, gnn->edge_dim);
     }
     ag_dense(work->h0, work->x, value + gnn->node, value + gnn->bias, n, gnn->node_dim, H);
     ag_dense_add(work->h0, work->edge_sum, value + gnn->edge, n, gnn->edge_dim, H);
     for (int i = 0; i < n; i++) {
-        ag_real *restrict h = work->h0 + (size_t)i * (size_t)H;
-        const ag_real *restrict o = value + gnn->op + (size_t)work->ops[i] * (size_t)H;
-        for (int j = 0; j < H; j++) h[j] += o[j];
+        const ag_real *o = value + gnn->op + (size_t)work->ops[i] * (size_t)H;
+        ag_axpy(work->h0 + (size_t)i * (size_t)H, o, 1, H);
     }
 }
 
 /* out[rows, heads] = products of each head's slice of q with the same slice of `vector`. */
-static void project(ag_real *out, const ag_real *q, const ag_real *vector, int n, int heads, int D)
+static void project(ag_real *restrict out, const ag_real *restrict q, const ag_real *vector, int n,
+                    int heads, int D)
 {
     for (int i = 0; i < n; i++) {
-        for (int h = 0; h < heads; h++) {
-            const ag_real *restrict a = q + ((size_t)i * (size_t)heads + (size_t)h) * (size_t)D;
-            const ag_real *restrict v = vector + h * D;
-            ag_real s = 0;
-            for (int j = 0; j < D; j++) s += a[j] * v[j];
-            out[(size_t)i * (size_t)heads + (size_t)h] = s;
-        }
+        for (int h = 0; h < heads; h++, q += D) *out++ = ag_dot(q, vector + h * D, D);
     }
 }
 
-/* Scores of a row's incoming edges, then their softmax, into alpha[edges, heads]. */
-static void attend(const ag_rows *rows, ag_gnn_round *r, int row, int self, int active, int heads)
+/* Scores of a row's incoming edges less the largest of their head, into alpha[edges, heads]. */
+static void score(const ag_rows *rows, ag_gnn_round *r, int row, int self, int active, int heads)
 {
     int first = rows->edge_at[row], last = rows->edge_at[row + 1];
-    for (int h = 0; h < heads; h++) {
-        ag_real receive = r->recv[self * heads + h], most = -INFINITY, sum = 0;
-        for (int e = first; e < last; e++) {
-            int s = ag_rows_sender(rows, e, active);
-            ag_real z = r->send[s * heads + h] + receive + r->edge[rows->feature[e] * heads + h];
-            z = z < 0 ? z * SCORE_SLOPE : z;
-            r->alpha[e * heads + h] = z;
-            most = z > most ? z : most;
+    const ag_real *restrict recv = r->recv + self * heads;
+    ag_real most[AG_MAX_HEADS];
+    for (int h = 0; h < heads; h++) most[h] = -INFINITY;
+    for (int e = first; e < last; e++) {
+        const ag_real *restrict send = r->send + ag_rows_sender(rows, e, active) * heads;
+        const ag_real *restrict edge = r->edge + rows->feature[e] * heads;
+        ag_real *restrict to = r->alpha + e * heads;
+        for (int h = 0; h < heads; h++) {
+            to[h] = ag_leaky(send[h] + recv[h] + edge[h], SCORE_SLOPE);
+            most[h] = to[h] > most[h] ? to[h] : most[h];
         }
-        for (int e = first; e < last; e++) {
-#ifdef AG_DOUBLE
-            ag_real p = exp(r->alpha[e * heads + h] - most);
-#else
-            ag_real p = expf(r->alpha[e * heads + h] - most);
-#endif
-            r->alpha[e * heads + h] = p;
-            sum += p;
-        }
-        for (int e = first; e < last; e++) r->alpha[e * heads + h] /= sum;
+    }
+    for (int e = first; e < last; e++) {
+        for (int h = 0; h < heads; h++) r->alpha[e * heads + h] -= most[h];
     }
 }
 
+/* Normalises the exponentials of a row's scores and mixes its senders. */
 static void mix(const ag_rows *rows, ag_gnn_round *r, int row, int active, int heads, int D)
 {
+    int first = rows->edge_at[row], last = rows->edge_at[row + 1];
     size_t H = (size_t)heads * (size_t)D;
     ag_real *restrict to = r->mix + (size_t)row * H;
+    ag_real sum[AG_MAX_HEADS] = {0};
     memset(to, 0, H * sizeof *to);
-    for (int e = rows->edge_at[row]; e < rows->edge_at[row + 1]; e++) {
+    for (int e = first; e < last; e++) {
+        for (int h = 0; h < heads; h++) sum[h] += r->alpha[e * heads + h];
+    }
+    for (int h = 0; h < heads; h++) sum[h] = 1 / sum[h];
+    for (int e = first; e < last; e++) {
         const ag_real *restrict q = r->q + (size_t)ag_rows_sender(rows, e, active) * H;
-        const ag_real *restrict alpha = r->alpha + e * heads;
+        ag_real *restrict alpha = r->alpha + e * heads;
         for (int h = 0; h < heads; h++) {
-            ag_real a = alpha[h];
-            for (int j = 0; j < D; j++) to[h * D + j] += a * q[h * D + j];
+            alpha[h] *= sum[h];
+            ag_axpy(to + h * D, q + h * D, alpha[h], D);
         }
     }
 }
@@ -180,20 +176,17 @@ static void round_forward(const ag_gnn *gnn, const ag_real *value, ag_gnn_work *
     project(r->recv, r->q, value + at->recv, before, heads, H / heads);
     ag_dense(r->edge, work->edge_x, value + at->edge, NULL, rows->edge_features, gnn->edge_dim,
              heads);
+    for (int row = 0; row < after; row++)
+        score(rows, r, row, row < before ? row : rows->base[row], before, heads);
+    ag_exp(r->alpha, (size_t)rows->edge_at[after] * hd);
     for (int row = 0; row < after; row++) {
         int self = row < before ? row : rows->base[row];
-        attend(rows, r, row, self, before, heads);
         mix(rows, r, row, before, heads, H / heads);
         const ag_real *restrict m = r->mix + (size_t)row * (size_t)H;
         const ag_real *restrict p = prev + (size_t)self * (size_t)H;
         ag_real *restrict h = r->h + (size_t)row * (size_t)H;
-        for (int j = 0; j < H; j++) h[j] = p[j] + (m[j] < 0 ? m[j] * NODE_SLOPE : m[j]);
+        for (int j = 0; j < H; j++) h[j] = p[j] + ag_leaky(m[j], NODE_SLOPE);
     }
-}
-
-static void add(ag_real *restrict to, const ag_real *restrict from, ag_real scale, int n)
-{
-    for (int i = 0; i < n; i++) to[i] += scale * from[i];
 }
 
 static const ag_real *last_h(const ag_gnn *gnn, const ag_gnn_work *work)
@@ -209,16 +202,16 @@ static void read_out(const ag_gnn *gnn, const ag_state *state, ag_gnn_work *work
     size_t w = (size_t)H, n = (size_t)state->n_candidates + 1;
     work->read = AG_GET(&work->buffers[W_READ], ag_real, n * w);
     memset(work->read, 0, n * w * sizeof(ag_real));
-    for (int i = 0; i < rows->n; i++) add(work->read, h + (size_t)i * w, 1, H);
+    for (int i = 0; i < rows->n; i++) ag_axpy(work->read, h + (size_t)i * w, 1, H);
     for (int c = 0; c < state->n_candidates; c++) {
         const ag_delta *d = &state->candidates[c].delta;
         ag_real *to = work->read + (size_t)(c + 1) * w;
         for (int i = rows->candidate_at[c]; i < rows->candidate_at[c + 1]; i++) {
             int row = rows->candidate_row[i], base = rows->base[row];
-            add(to, h + (size_t)row * w, 1, H);
-            if (base != row) add(to, h + (size_t)base * w, -1, H);
+            ag_axpy(to, h + (size_t)row * w, 1, H);
+            if (base != row) ag_axpy(to, h + (size_t)base * w, -1, H);
         }
-        for (int i = 0; i < d->n_gone; i++) add(to, h + (size_t)d->gone[i] * w, -1, H);
+        for (int i = 0; i < d->n_gone; i++) ag_axpy(to, h + (size_t)d->gone[i] * w, -1, H);
     }
 }
 
@@ -238,53 +231,52 @@ static void read_back(const ag_gnn *gnn, const ag_state *state, const ag_rows *r
 {
     int H = gnn->hidden;
     size_t w = (size_t)H;
-    for (int i = 0; i < rows->n; i++) add(dh + (size_t)i * w, d_read, 1, H);
+    for (int i = 0; i < rows->n; i++) ag_axpy(dh + (size_t)i * w, d_read, 1, H);
     for (int c = 0; c < state->n_candidates; c++) {
         const ag_delta *d = &state->candidates[c].delta;
         const ag_real *from = d_read + (size_t)(c + 1) * w;
         for (int i = rows->candidate_at[c]; i < rows->candidate_at[c + 1]; i++) {
             int row = rows->candidate_row[i], base = rows->base[row];
-            add(dh + (size_t)row * w, from, 1, H);
-            if (base != row) add(dh + (size_t)base * w, from, -1, H);
+            ag_axpy(dh + (size_t)row * w, from, 1, H);
+            if (base != row) ag_axpy(dh + (size_t)base * w, from, -1, H);
         }
-        for (int i = 0; i < d->n_gone; i++) add(dh + (size_t)d->gone[i] * w, from, -1, H);
+        for (int i = 0; i < d->n_gone; i++) ag_axpy(dh + (size_t)d->gone[i] * w, from, -1, H);
     }
 }
 
 typedef struct round_grad {
     ag_real *dq;                    /* [active before, hidden] */
     ag_real *dsend, *drecv, *dedge; /* as in ag_gnn_round */
+    ag_real *dots;                  /* [edges of one row, heads] */
 } round_grad;
 
 /* Backward of one row's attention: dm is the gradient of its mix. */
 static void attend_back(const ag_rows *rows, const ag_gnn_round *r, round_grad *g, int row,
                         int self, int active, int heads, int D, const ag_real *restrict dm)
 {
+    int first = rows->edge_at[row], last = rows->edge_at[row + 1];
     size_t H = (size_t)heads * (size_t)D;
-    for (int h = 0; h < heads; h++) {
-        ag_real mean = 0;
-        for (int e = rows->edge_at[row]; e < rows->edge_at[row + 1]; e++) {
-            size_t at = (size_t)ag_rows_sender(rows, e, active) * H + (size_t)(h * D);
-            const ag_real *restrict q = r->q + at, *restrict d = dm + h * D;
-            ag_real *restrict dq = g->dq + at;
-            ag_real a = r->alpha[e * heads + h], dot = 0;
-            for (int j = 0; j < D; j++) dot += d[j] * q[j];
-            for (int j = 0; j < D; j++) dq[j] += a * d[j];
-            mean += a * dot;
+    ag_real mean[AG_MAX_HEADS] = {0};
+    ag_real *restrict dot = g->dots;
+    for (int e = first; e < last; e++, dot += heads) {
+        size_t at = (size_t)ag_rows_sender(rows, e, active) * H;
+        const ag_real *restrict alpha = r->alpha + e * heads;
+        for (int h = 0; h < heads; h++) {
+            dot[h] = ag_dot(dm + h * D, r->q + at + h * D, D);
+            ag_axpy(g->dq + at + h * D, dm + h * D, alpha[h], D);
+            mean[h] += alpha[h] * dot[h];
         }
-        ag_real receive = r->recv[self * heads + h], total = 0;
-        for (int e = rows->edge_at[row]; e < rows->edge_at[row + 1]; e++) {
-            int s = ag_rows_sender(rows, e, active), f = rows->feature[e];
-            const ag_real *restrict q = r->q + (size_t)s * H + (size_t)(h * D);
-            ag_real dot = 0;
-            for (int j = 0; j < D; j++) dot += dm[h * D + j] * q[j];
-            ag_real z = r->send[s * heads + h] + receive + r->edge[f * heads + h];
-            ag_real dz = r->alpha[e * heads + h] * (dot - mean) * (z < 0 ? SCORE_SLOPE : 1);
-            g->dsend[s * heads + h] += dz;
-            g->dedge[f * heads + h] += dz;
-            total += dz;
+    }
+    dot = g->dots;
+    for (int e = first; e < last; e++, dot += heads) {
+        int s = ag_rows_sender(rows, e, active) * heads, f = rows->feature[e] * heads;
+        for (int h = 0; h < heads; h++) {
+            ag_real z = r->send[s + h] + r->recv[self * heads + h] + r->edge[f + h];
+            ag_real dz = r->alpha[e * heads + h] * (dot[h] - mean[h]) * (z < 0 ? SCORE_SLOPE : 1);
+            g->dsend[s + h] += dz;
+            g->dedge[f + h] += dz;
+            g->drecv[self * heads + h] += dz;
         }
-        g->drecv[self * heads + h] += total;
     }
 }
 
@@ -295,8 +287,8 @@ static void project_back(ag_real *dq, ag_real *dvector, const ag_real *q, const 
     for (int i = 0; i < n; i++) {
         for (int h = 0; h < heads; h++) {
             size_t k = (size_t)i * (size_t)heads + (size_t)h;
-            add(dq + k * (size_t)D, vector + h * D, dout[k], D);
-            add(dvector + h * D, q + k * (size_t)D, dout[k], D);
+            ag_axpy(dq + k * (size_t)D, vector + h * D, dout[k], D);
+            ag_axpy(dvector + h * D, q + k * (size_t)D, dout[k], D);
         }
     }
 }
@@ -317,9 +309,11 @@ static void round_backward(const ag_gnn *gnn, const ag_real *value, ag_gnn_work 
     int before = rows->active[l], after = rows->active[l + 1], heads = gnn->heads, H = gnn->hidden;
     size_t nq = (size_t)before * (size_t)H, ns = (size_t)before * (size_t)heads;
     size_t ne = (size_t)rows->edge_features * (size_t)heads;
-    round_grad g = {.dq = AG_GET(&work->buffers[W_DQ], ag_real, nq + 2 * ns + 1)};
+    size_t nd = (size_t)rows->most_edges * (size_t)heads;
+    round_grad g = {.dq = AG_GET(&work->buffers[W_DQ], ag_real, nq + 2 * ns + nd + 1)};
     g.dsend = g.dq + nq;
     g.drecv = g.dsend + ns;
+    g.dots = g.drecv + ns;
     g.dedge = AG_GET(&work->buffers[W_DEDGE], ag_real, ne + 1);
     zero(g.dq, nq + 2 * ns);
     zero(g.dedge, ne);
@@ -328,8 +322,8 @@ static void round_backward(const ag_gnn *gnn, const ag_real *value, ag_gnn_work 
         int self = row < before ? row : rows->base[row];
         ag_real *restrict d = dh + (size_t)row * (size_t)H;
         const ag_real *restrict m = r->mix + (size_t)row * (size_t)H;
-        add(dprev + (size_t)self * (size_t)H, d, 1, H);
-        for (int j = 0; j < H; j++) d[j] = m[j] < 0 ? d[j] * NODE_SLOPE : d[j];
+        ag_axpy(dprev + (size_t)self * (size_t)H, d, 1, H);
+        for (int j = 0; j < H; j++) d[j] *= NODE_SLOPE + (1 - NODE_SLOPE) * (ag_real)(m[j] >= 0);
         attend_back(rows, r, &g, row, self, before, heads, H / heads, d);
     }
     project_back(g.dq, grad + at->send, r->q, value + at->send, g.dsend, before, heads, H / heads);
@@ -345,7 +339,8 @@ static void embed_back(const ag_gnn *gnn, const ag_gnn_work *work, const ag_real
     ag_dense_back(NULL, grad + gnn->node, grad + gnn->bias, work->x, NULL, dh, n, gnn->node_dim, H);
     ag_dense_back(NULL, grad + gnn->edge, NULL, work->edge_sum, NULL, dh, n, gnn->edge_dim, H);
     for (int i = 0; i < n; i++)
-        add(grad + gnn->op + (size_t)work->ops[i] * (size_t)H, dh + (size_t)i * (size_t)H, 1, H);
+        ag_axpy(grad + gnn->op + (size_t)work->ops[i] * (size_t)H, dh + (size_t)i * (size_t)H, 1,
+                H);
 }
 
 void ag_gnn_backward(const ag_gnn *gnn, const ag_real *value, const ag_state *state,

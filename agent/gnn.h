@@ -16,6 +16,8 @@
 
 #include "rows.h"
 
+enum { AG_MAX_HEADS = 16 };
+
 typedef struct ag_gnn_layer {
     size_t w, b;       /* [hidden, hidden], [hidden] */
     size_t send, recv; /* [hidden]: the vectors s and r of all heads */

@@ -64,7 +64,8 @@ static void define_heads(ag_net *net)
 
 tg_status ag_net_new(const ag_spec *spec, ag_shape s, ag_net **out)
 {
-    if (s.hidden < 1 || s.hidden > 4096 || s.heads < 1 || s.hidden % s.heads)
+    if (s.hidden < 1 || s.hidden > 4096 || s.heads < 1 || s.heads > AG_MAX_HEADS ||
+        s.hidden % s.heads)
         return tg_fail(TG_INVALID, "policy: width %d does not divide into %d heads", s.hidden,
                        s.heads);
     if (s.layers < 0 || s.layers > AG_MAX_LAYERS || s.rule < 1 || s.rule > 4096 || s.head < 1 ||

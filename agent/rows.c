@@ -148,7 +148,11 @@ static void connect(build *b, int c, int feature)
 
 static void sum_edges(ag_rows *rows)
 {
-    for (int i = 0; i < rows->rows; i++) rows->edge_at[i + 1] += rows->edge_at[i];
+    rows->most_edges = 0;
+    for (int i = 0; i < rows->rows; i++) {
+        if (rows->edge_at[i + 1] > rows->most_edges) rows->most_edges = rows->edge_at[i + 1];
+        rows->edge_at[i + 1] += rows->edge_at[i];
+    }
 }
 
 static void begin(build *b)

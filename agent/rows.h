@@ -25,6 +25,7 @@ typedef struct ag_rows {
     int *edge_at;                  /* [rows + 1] incoming edges of a row */
     int *own, *other;              /* [edges] sender: `own` if that row is in use, else `other` */
     int *feature;                  /* [edges] row of the edge feature matrix */
+    int most_edges;                /* of one row */
     int edge_features;             /* its rows: graph.m, then the deltas' in order */
     int *candidate_at;             /* [candidates + 1] a candidate's rows, in `candidate_row` */
     int *candidate_row;
