@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Cost-based backtracking search (Jia et al., TASO, SOSP 2019, section 5 "Cost-based backtracking
+ * search"): a queue ordered by cost; the cheapest graph is taken out, may become the best, and its
+ * candidates go in unless they cost alpha times the best or were seen. A queued graph is a parent
+ * and a candidate; it is built when it is taken out.
+ */
+#include "engine/base/hash.h"
+#include "engine/base/vec.h"
+#include "runs.h"
+
+/* Candidates of an expanded graph, shared by the queue entries that come from it. */
+typedef struct source {
+    int refs;
+    tg_trail *trail;
+    tg_candidates *candidates;
+} source;
+
+typedef struct entry {
+    double cost;
+    uint64_t order; /* of arrival: first come, first served at equal cost */
+    source *from;   /* NULL: the start itself */
+    int candidate;
+} entry;
+
+typedef struct queue {
+    TG_VEC(entry) heap;
+    tg_map seen;
+    uint64_t arrivals;
+} queue;
+
+static void source_unref(source *s)
+{
+    if (!s || --s->refs) return;
+    tg_candidates_free(s->candidates);
+    tg_trail_unref(s->trail);
+    free(s);
+}
+
+static bool before(const entry *a, const entry *b)
+{
+    return a->cost != b->cost ? a->cost < b->cost : a->order < b->order;
+}
+
+static void push(queue *q, entry e)
+{
+    tg_vec_push(&q->heap, e);
+    size_t i = q->heap.n - 1;
+    for (; i && before(&e, &q->heap.v[(i - 1) / 2]); i = (i - 1) / 2)
+        q->heap.v[i] = q->heap.v[(i - 1) / 2];
+    q->heap.v[i] = e;
+}
+
+static entry pop(queue *q)
+{
+    entry top = q->heap.v[0], last = tg_vec_pop(&q->heap);
+    size_t i = 0;
+    for (size_t c; (c = 2 * i + 1) < q->heap.n; i = c) {
+        if (c + 1 < q->heap.n && before(&q->heap.v[c + 1], &q->heap.v[c])) c++;
+        if (!before(&q->heap.v[c], &last)) break;
+        q->heap.v[i] = q->heap.v[c];
+    }
+    if (q->heap.n) q->heap.v[i] = last;
+    return top;
+}
+
+static void push_candidates(queue *q, source *s, double limit, tg_search_report *r)
+{
+    for (int i = 0; i < tg_candidates_count(s->candidates); i++) {
+        const tg_preview *p = &tg_candidates_get(s->candidates, i)->preview;
+        double cost = s->trail->cost_ms + p->cost_delta_ms;
+        if (cost >= limit) continue;
+        bool fresh;
+        tg_map_put(&q->seen, p->hash_after, &fresh);
+        if (!fresh) {
+            r->duplicates++;
+            continue;
+        }
+        s->refs++;
+        push(q, (entry){cost, q->arrivals++, s, i});
+    }
+}
+
+static tg_status expand(queue *q, const tg_rules *rules, tg_trail *trail, const source *parent,
+                        double limit, const tg_search_options *o, tg_search_report *r)
+{
+    source *s = tg_calloc(1, sizeof *s);
+    s->refs = 1;
+    s->trail = tg_trail_ref(trail);
+    tg_status status =
+        tg_search_expand(rules, trail, parent ? parent->candidates : NULL, o, r, &s->candidates);
+    if (status == TG_OK && trail->depth < o->max_steps) push_candidates(q, s, limit, r);
+    source_unref(s);
+    return status;
+}
+
+/* Takes the cheapest graph out, keeps it if it is the best, and expands it. */
+static tg_status turn(queue *q, const tg_rules *rules, const tg_search_options *o, double alpha,
+                      tg_search_report *r, const tg_trail *root, tg_trail **best)
+{
+    entry e = pop(q);
+    tg_trail *at;
+    tg_status status = TG_OK;
+    if (e.from) status = tg_trail_step(e.from->trail, e.from->candidates, e.candidate, &at);
+    else at = tg_trail_ref(root);
+    if (status == TG_OK) {
+        r->graphs++;
+        if (at->cost_ms < (*best)->cost_ms) {
+            tg_trail_unref(*best);
+            *best = tg_trail_ref(at);
+            r->best_at = r->expansions + 1;
+        }
+        status = expand(q, rules, at, e.from, (*best)->cost_ms * alpha, o, r);
+        tg_search_report_progress(o, r, (*best)->cost_ms);
+        tg_trail_unref(at);
+    }
+    source_unref(e.from);
+    return status;
+}
+
+static tg_status run(const tg_rules *rules, const tg_graph *g, const tg_search_options *o,
+                     double alpha, tg_search_report *r, tg_trail **out)
+{
+    queue q = {0};
+    tg_trail *root = tg_trail_root(g), *best = tg_trail_ref(root);
+    tg_status status = TG_OK;
+    tg_map_put(&q.seen, g->hash, NULL);
+    push(&q, (entry){root->cost_ms, q.arrivals++, NULL, 0});
+    while (q.heap.n && r->expansions < o->budget && status == TG_OK)
+        status = turn(&q, rules, o, alpha, r, root, &best);
+    r->stop = status == TG_CANCELLED ? "cancelled" : q.heap.n ? "budget" : "queue empty";
+    r->exhausted = status == TG_OK && !q.heap.n;
+    if (status == TG_CANCELLED) status = TG_OK;
+    for (size_t i = 0; i < q.heap.n; i++) source_unref(q.heap.v[i].from);
+    tg_vec_free(&q.heap);
+    tg_map_free(&q.seen);
+    tg_trail_unref(root);
+    if (status == TG_OK) *out = best;
+    else tg_trail_unref(best);
+    return status;
+}
+
+tg_status tg_backtrack_run(const tg_search *search, const tg_rules *rules, const tg_graph *g,
+                           const tg_search_options *o, tg_search_report *r, tg_trail **best)
+{
+    (void)search;
+    return run(rules, g, o, o->alpha, r, best);
+}
+
+tg_status tg_exhaust_run(const tg_search *search, const tg_rules *rules, const tg_graph *g,
+                         const tg_search_options *o, tg_search_report *r, tg_trail **best)
+{
+    (void)search;
+    return run(rules, g, o, 1e9, r, best);
+}

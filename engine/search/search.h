@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Choosers that need no learning: each looks for a cheap graph by the analytic cost. */
+#ifndef TG_SEARCH_SEARCH_H
+#define TG_SEARCH_SEARCH_H
+
+#include "trail.h"
+
+typedef struct tg_search_progress {
+    int expansions, budget;
+    double best_ms;
+} tg_search_progress;
+
+typedef struct tg_search_options {
+    double alpha;  /* backtracking: a graph may cost this times the best; 0: 1.05 */
+    int budget;    /* graphs to expand; 0: the chooser's own default */
+    int max_steps; /* length of a path; 0: 200 */
+    uint64_t seed;
+    const tg_job *job; /* may cancel: the best so far is returned; NULL: nobody does */
+    void (*progress)(void *ctx, const tg_search_progress *progress); /* may be NULL */
+    void *ctx;
+} tg_search_options;
+
+typedef struct tg_search_report {
+    const char
+        *stop; /* why it ended: "no candidate improves", "budget", "queue empty", "cancelled" */
+    bool exhausted; /* every reachable graph within the limits was seen */
+    int expansions, graphs, duplicates;
+    long sites;
+    int best_at; /* expansion that found the best */
+    double seconds;
+} tg_search_report;
+
+typedef struct tg_search {
+    const char *name;
+    const char *about; /* one sentence */
+    int budget;        /* default */
+    tg_status (*run)(const struct tg_search *search, const tg_rules *rules, const tg_graph *g,
+                     const tg_search_options *options, tg_search_report *report, tg_trail **best);
+} tg_search;
+
+/* The searches: greedy, taso, random, exhaustive. NULL if there is none of that name. */
+const tg_search *tg_search_find(const char *name);
+const tg_search *tg_search_at(int i); /* NULL behind the last */
+
+/*
+ * Runs a search; *best is never dearer than the start and always valid. options may be NULL.
+ * Errors: those of finding and applying candidates; being cancelled is none.
+ */
+tg_status tg_search_run(const tg_search *search, const tg_rules *rules, const tg_graph *g,
+                        const tg_search_options *options, tg_search_report *report,
+                        tg_trail **best) TG_MUST_USE;
+
+#endif

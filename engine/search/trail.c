@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trail.h"
+
+#include "engine/base/intern.h"
+#include "engine/ops/cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { NAMED = 4 };
+
+const char *tg_site_words(const tg_graph *g, const tg_site *site)
+{
+    tg_str words = {0};
+    char label[128];
+    for (int i = 0; i < site->n_nodes && i < NAMED; i++)
+        tg_str_addf(&words, "%s%s", i ? "," : "",
+                    tg_graph_label(g, site->nodes[i], label, sizeof label));
+    if (site->n_nodes > NAMED) tg_str_addf(&words, ",+%d", site->n_nodes - NAMED);
+    const char *interned = tg_intern(tg_str_text(&words));
+    tg_str_free(&words);
+    return interned;
+}
+
+tg_trail *tg_trail_root(const tg_graph *g)
+{
+    tg_trail *root = tg_calloc(1, sizeof *root);
+    atomic_init(&root->refs, 1);
+    root->graph = tg_graph_ref(g);
+    root->cost_ms = tg_graph_cost_ms(g);
+    root->taken = (tg_taken){
+        .rule = "", .site = "", .hash = g->hash, .predicted_ms = root->cost_ms, .probability = NAN};
+    return root;
+}
+
+tg_status tg_trail_step(const tg_trail *parent, const tg_candidates *c, int i, tg_trail **next)
+{
+    const tg_candidate *taken = tg_candidates_get(c, i);
+    tg_graph *graph;
+    TG_TRY(tg_candidates_apply(c, i, &graph));
+    tg_trail *t = tg_calloc(1, sizeof *t);
+    atomic_init(&t->refs, 1);
+    t->parent = tg_trail_ref(parent);
+    t->graph = graph;
+    t->cost_ms = tg_graph_cost_ms(graph);
+    t->depth = parent->depth + 1;
+    t->taken =
+        (tg_taken){.rule = tg_intern(tg_rules_get(tg_candidates_rules(c), taken->site->rule)->name),
+                   .site = tg_site_words(parent->graph, taken->site),
+                   .key = taken->site->key,
+                   .predicted_ms = t->cost_ms,
+                   .hash = graph->hash,
+                   .probability = NAN};
+    *next = t;
+    return TG_OK;
+}
+
+tg_trail *tg_trail_ref(const tg_trail *trail)
+{
+    tg_trail *t = (tg_trail *)(uintptr_t)trail;
+    atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return t;
+}
+
+void tg_trail_unref(const tg_trail *trail)
+{
+    tg_trail *t = (tg_trail *)(uintptr_t)trail;
+    while (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1) {
+        tg_trail *parent = (tg_trail *)(uintptr_t)t->parent;
+        tg_graph_unref(t->graph);
+        free(t);
+        t = parent;
+    }
+}
+
+const tg_trail *tg_trail_at(const tg_trail *trail, int depth)
+{
+    while (trail->depth > depth) trail = trail->parent;
+    return trail;
+}
