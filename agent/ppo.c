@@ -110,14 +110,13 @@ static void learn(update *u, const item *it, int part, ag_work *work, ag_real *g
     ag_policy_backward(u->ppo->net, u->ppo->value, it->state, work, d, (ag_real)d_value, grad);
 }
 
-static void run_part(void *ctx, int part, int worker)
+static void learn_part(update *u, int part, int worker)
 {
-    update *u = ctx;
     size_t n = u->ppo->net->layout.n;
     ag_real *grad = u->ppo->grads + (size_t)part * n;
+    const ag_hooks *hooks = u->hooks;
     memset(grad, 0, n * sizeof *grad);
     for (int i = part; i < u->count + u->demo_count; i += AG_PPO_PARTS) {
-        const ag_hooks *hooks = u->hooks;
         tg_status status = hooks && hooks->gate ? hooks->gate(hooks->ctx) : TG_OK;
         if (status != TG_OK) {
             atomic_store(&u->status, (int)status);
@@ -127,6 +126,14 @@ static void run_part(void *ctx, int part, int worker)
                                       : &u->demos[(u->demo_first + i - u->count) % u->n_demos];
         learn(u, it, part, &u->ppo->works[worker], grad);
     }
+}
+
+static void run_part(void *ctx, int part, int worker)
+{
+    update *u = ctx;
+    if (u->hooks && u->hooks->begin) u->hooks->begin(u->hooks->ctx);
+    learn_part(u, part, worker);
+    if (u->hooks && u->hooks->end) u->hooks->end(u->hooks->ctx);
 }
 
 /* Mean and deviation of the mini-batch's advantages. */

@@ -47,10 +47,12 @@ typedef tg_status (*ag_gate_fn)(void *ctx);
 /* May mask actions of a state before a choice (vetoes, what a person decided there before). */
 typedef void (*ag_mask_fn)(void *ctx, ag_state *state);
 
-/* Either may be NULL. */
+/* Each may be NULL. */
 typedef struct ag_hooks {
     ag_gate_fn gate;
     ag_mask_fn mask;
+    void (*begin)(void *ctx); /* around each part of an update, on its worker */
+    void (*end)(void *ctx);
     void *ctx;
 } ag_hooks;
 

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trainer.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/log.h"
+#include "events.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+typedef struct worker {
+    struct ag_trainer *trainer;
+    ag_env env; /* class NULL: none open */
+    uint64_t source_number;
+    ag_work work;
+} worker;
+
+struct ag_trainer {
+    ag_trainer_config config;
+    ag_net *net;
+    ag_demos *demos;
+    ag_crew *crew;
+    tg_rng *rng;
+    pthread_t thread;
+    bool started;
+
+    /* Read without the lock, written with it. */
+    atomic_bool stop, paused;
+    atomic_ullong source_number; /* counts start states; 0: none yet */
+
+    pthread_mutex_t lock; /* all below, held for moments only */
+    pthread_cond_t wake;  /* stop, paused or source changed */
+    pthread_cond_t rest;  /* a worker rests, or the trainer is done */
+    int busy;             /* workers inside a part and not waiting at the gate */
+    ag_source *source;
+    ag_policy *policy;
+    ag_real *first, *second; /* the optimiser's moments that belong to it */
+    uint64_t adam_steps;
+    ag_stats stats;
+    ag_best best;
+    TG_VEC(ag_point) points;
+
+    /* Of the training thread. */
+    ag_ppo ppo;
+    worker *workers;
+    ag_episode *episodes;
+    uint64_t *origin;  /* [episodes] of the batch: number of the start state */
+    tg_status *status; /* [episodes] */
+    char (*message)[160];
+    const ag_policy *acting;
+    ag_events *events;
+    uint64_t episodes_before; /* this run */
+    int64_t started_ns;
+    double start_seconds;
+};
+
+const char *ag_phase_name(ag_phase phase)
+{
+    static const char *const names[] = {"idle", "training", "paused", "diverged", "failed", "done"};
+    return names[phase];
+}
+
+/* ---- waiting -----------------------------------------------------------------------------------
+ */
+
+/* Waits while training is paused; `busy` says whether the caller counts among the busy. */
+static tg_status wait_here(ag_trainer *t, bool busy)
+{
+    if (atomic_load_explicit(&t->paused, memory_order_relaxed)) {
+        pthread_mutex_lock(&t->lock);
+        t->busy -= busy;
+        pthread_cond_broadcast(&t->rest);
+        while (atomic_load(&t->paused) && !atomic_load(&t->stop))
+            pthread_cond_wait(&t->wake, &t->lock);
+        t->busy += busy;
+        pthread_mutex_unlock(&t->lock);
+    }
+    if (atomic_load_explicit(&t->stop, memory_order_relaxed))
+        return tg_fail(TG_CANCELLED, "training stopped");
+    return TG_OK;
+}
+
+static tg_status gate_step(void *ctx)
+{
+    worker *w = ctx;
+    TG_TRY(wait_here(w->trainer, true));
+    if (atomic_load_explicit(&w->trainer->source_number, memory_order_relaxed) != w->source_number)
+        return tg_fail(TG_CANCELLED, "the start state was replaced");
+    return TG_OK;
+}
+
+static tg_status gate_learn(void *ctx)
+{
+    return wait_here(ctx, true);
+}
+
+static void enter(void *ctx)
+{
+    ag_trainer *t = ctx;
+    pthread_mutex_lock(&t->lock);
+    t->busy++;
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void leave(void *ctx)
+{
+    ag_trainer *t = ctx;
+    pthread_mutex_lock(&t->lock);
+    t->busy--;
+    pthread_cond_broadcast(&t->rest);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- episodes ----------------------------------------------------------------------------------
+ */
+
+/* Opens the environment of the present start state, if the worker's is of an older one. */
+static tg_status renew(worker *w)
+{
+    ag_trainer *t = w->trainer;
+    pthread_mutex_lock(&t->lock);
+    uint64_t number = atomic_load(&t->source_number);
+    ag_source *source = number != w->source_number ? ag_source_ref(t->source) : NULL;
+    pthread_mutex_unlock(&t->lock);
+    if (!source) return TG_OK;
+    if (w->env.class) w->env.class->free(w->env.self);
+    w->env.class = NULL;
+    tg_status status = source->class->open(source->self, &w->env);
+    ag_source_unref(source);
+    if (status == TG_OK) w->source_number = number;
+    return status;
+}
+
+static void mask_step(void *ctx, ag_state *state)
+{
+    worker *w = ctx;
+    if (w->trainer->demos) ag_demos_mask(w->trainer->demos, state);
+}
+
+static tg_status run_episode(worker *w, int i)
+{
+    ag_trainer *t = w->trainer;
+    const ag_hooks hooks = {.gate = gate_step, .mask = mask_step, .ctx = w};
+    for (;;) {
+        TG_TRY(renew(w));
+        tg_rng *rng = tg_rng_split(t->rng, t->stats.episodes + (uint64_t)i);
+        tg_status status = ag_rollout(t->acting, w->env, &t->config.rollout, rng, &w->work, &hooks,
+                                      &t->episodes[i]);
+        tg_rng_free(rng);
+        t->origin[i] = w->source_number;
+        bool replaced = status == TG_CANCELLED && !atomic_load(&t->stop);
+        if (!replaced) return status;
+    }
+}
+
+static void episode_part(void *ctx, int part, int index)
+{
+    ag_trainer *t = ctx;
+    enter(t);
+    t->status[part] = run_episode(&t->workers[index], part);
+    if (t->status[part] != TG_OK)
+        snprintf(t->message[part], sizeof t->message[part], "%s", tg_message());
+    leave(t);
+}
+
+static tg_status run_batch(ag_trainer *t)
+{
+    ag_crew_run(t->crew, episode_part, t, t->config.episodes);
+    for (int i = 0; i < t->config.episodes; i++) {
+        if (t->status[i] != TG_OK) return tg_fail(t->status[i], "%s", t->message[i]);
+    }
+    return TG_OK;
+}
+
+/* ---- what others see ---------------------------------------------------------------------------
+ */
+
+/* Remembers the way to a new best state. The lock is held. */
+static void note_best(ag_trainer *t, const ag_episode *e)
+{
+    ag_best *b = &t->best;
+    bool same = b->source == t->source;
+    if (same && b->best_ms < e->best_ms) return;
+    if (same && b->best_ms <= e->best_ms && b->n <= e->best_steps) return;
+    free(b->actions);
+    if (!same) {
+        ag_source_unref(b->source);
+        b->source = ag_source_ref(t->source);
+    }
+    b->n = e->best_steps;
+    b->actions = tg_calloc((size_t)b->n + 1, sizeof *b->actions);
+    for (int i = 0; i < b->n; i++) b->actions[i] = e->steps.v[i].action;
+    b->first_ms = e->first_ms;
+    b->best_ms = e->best_ms;
+}
+
+/* Counts a batch. The lock is held. */
+static void note_batch(ag_trainer *t, double minutes)
+{
+    ag_stats *s = &t->stats;
+    int n = t->config.episodes;
+    double reward = 0, steps = 0;
+    for (int i = 0; i < n; i++) {
+        const ag_episode *e = &t->episodes[i];
+        reward += e->total;
+        steps += (double)e->steps.n;
+        /* An episode from a start state that was replaced since says nothing of the new one. */
+        if (t->origin[i] == atomic_load(&t->source_number)) note_best(t, e);
+    }
+    s->episodes += (uint64_t)n;
+    s->steps += (uint64_t)steps;
+    s->mean_reward = reward / n;
+    s->mean_steps = steps / n;
+    bool known = t->best.source == t->source;
+    s->first_ms = known ? t->best.first_ms : 0;
+    s->best_ms = known ? t->best.best_ms : 0;
+    s->best_percent = s->first_ms > 0 ? 100 * (s->first_ms - s->best_ms) / s->first_ms : 0;
+    double rate = minutes > 0 ? n / minutes : 0;
+    s->episodes_per_minute =
+        s->episodes_per_minute > 0 ? 0.7 * s->episodes_per_minute + 0.3 * rate : rate;
+}
+
+static double seconds_since(const ag_trainer *t)
+{
+    return (double)(tg_clock_ns() - t->started_ns) * 1e-9;
+}
+
+static void publish(ag_trainer *t, const ag_ppo_report *report)
+{
+    size_t n = t->net->layout.n;
+    ag_policy *fresh = ag_policy_copy(t->net, t->ppo.value, t->policy->version + 1), *old;
+    pthread_mutex_lock(&t->lock);
+    old = t->policy;
+    t->policy = fresh;
+    memcpy(t->first, t->ppo.adam.m, n * sizeof(ag_real));
+    memcpy(t->second, t->ppo.adam.v, n * sizeof(ag_real));
+    t->adam_steps = t->ppo.adam.steps;
+    ag_stats *s = &t->stats;
+    s->version = fresh->version;
+    s->report = *report;
+    ag_point point = {.version = fresh->version,
+                      .episodes = s->episodes,
+                      .seconds = seconds_since(t),
+                      .mean_reward = s->mean_reward,
+                      .best_percent = s->best_percent,
+                      .entropy = report->entropy,
+                      .kl = report->kl,
+                      .value_loss = report->value_loss,
+                      .explained_variance = report->explained_variance};
+    tg_vec_push(&t->points, point);
+    pthread_mutex_unlock(&t->lock);
+    ag_policy_unref(old);
+}
+
+static void write_events(ag_trainer *t)
+{
+    static const char *const names[] = {"reward/mean_percent",
+                                        "reward/best_percent",
+                                        "episode/steps",
+                                        "episode/per_minute",
+                                        "loss/policy",
+                                        "loss/value",
+                                        "loss/demonstrations",
+                                        "policy/entropy_nats",
+                                        "policy/kl",
+                                        "policy/clipped_share",
+                                        "value/explained_variance",
+                                        "optimiser/gradient_norm"};
+    if (!t->events) return;
+    ag_stats now, *s = &now;
+    ag_trainer_stats(t, s);
+    const ag_ppo_report *r = &s->report;
+    double values[] = {
+        s->mean_reward, s->best_percent, s->mean_steps,         s->episodes_per_minute,
+        r->policy_loss, r->value_loss,   r->demo_loss,          r->entropy,
+        r->kl,          r->clip_share,   r->explained_variance, r->grad_norm};
+    tg_status status = ag_events_write(t->events, t->start_seconds + seconds_since(t),
+                                       (int64_t)s->episodes, 12, names, values);
+    if (status == TG_OK) return;
+    tg_log(TG_LOG_WARN, "training curves are no longer written: %s", tg_message());
+    ag_events_close(t->events);
+    t->events = NULL;
+}
+
+static void save_now(ag_trainer *t)
+{
+    if (t->config.checkpoint && ag_trainer_save(t, t->config.checkpoint) != TG_OK)
+        tg_log(TG_LOG_WARN, "the policy is not saved: %s", tg_message());
+}
+
+/* ---- the training thread -----------------------------------------------------------------------
+ */
+
+/* Goes back to the last published policy. */
+static void restore(ag_trainer *t)
+{
+    uint64_t updates = t->ppo.updates;
+    ag_ppo_done(&t->ppo);
+    ag_ppo_init(&t->ppo, t->policy, t->config.ppo, ag_crew_size(t->crew));
+    t->ppo.updates = updates;
+}
+
+static void set_phase(ag_trainer *t, ag_phase phase, const char *message)
+{
+    pthread_mutex_lock(&t->lock);
+    t->stats.phase = phase;
+    snprintf(t->stats.message, sizeof t->stats.message, "%s", message);
+    if (phase == AG_DIVERGED || phase == AG_FAILED) atomic_store(&t->paused, true);
+    pthread_cond_broadcast(&t->rest);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Waits for a start state and until training is not paused. */
+static tg_status ready(ag_trainer *t)
+{
+    TG_TRY(wait_here(t, false));
+    pthread_mutex_lock(&t->lock);
+    while (!t->source && !atomic_load(&t->stop)) pthread_cond_wait(&t->wake, &t->lock);
+    if (t->stats.phase == AG_IDLE) t->stats.phase = AG_TRAINING;
+    pthread_mutex_unlock(&t->lock);
+    return wait_here(t, false);
+}
+
+static void one_update(ag_trainer *t)
+{
+    const ag_hooks hooks = {.gate = gate_learn, .begin = enter, .end = leave, .ctx = t};
+    ag_ppo_report report;
+    int64_t before = tg_clock_ns();
+    uint64_t number = t->policy->version;
+    t->acting = t->policy;
+    tg_status status = run_batch(t);
+    if (status != TG_OK) {
+        if (status != TG_CANCELLED) set_phase(t, AG_FAILED, tg_message());
+        return;
+    }
+    tg_rng *rng = tg_rng_split(t->rng, ~number);
+    status = ag_ppo_update(&t->ppo, t->episodes, t->config.episodes, t->demos, rng, t->crew, &hooks,
+                           &report);
+    tg_rng_free(rng);
+    if (status == TG_INVALID) {
+        restore(t);
+        set_phase(t, AG_DIVERGED, tg_message());
+    }
+    if (status != TG_OK) return;
+    double minutes = (double)(tg_clock_ns() - before) / 60e9;
+    pthread_mutex_lock(&t->lock);
+    note_batch(t, minutes);
+    pthread_mutex_unlock(&t->lock);
+    publish(t, &report);
+    write_events(t);
+    if (t->policy->version % (uint64_t)t->config.save_every == 0) save_now(t);
+}
+
+static void *train_main(void *arg)
+{
+    ag_trainer *t = arg;
+    while (ready(t) == TG_OK) {
+        uint64_t run = t->stats.episodes - t->episodes_before;
+        if (t->config.most_episodes && run >= t->config.most_episodes) break;
+        one_update(t);
+    }
+    if (t->stats.episodes > t->episodes_before) save_now(t);
+    set_phase(t, AG_DONE, "");
+    return NULL;
+}
+
+/* ---- the outside -------------------------------------------------------------------------------
+ */
+
+static char *copy_or_null(const char *s)
+{
+    return s ? tg_strdup(s) : NULL;
+}
+
+ag_trainer *ag_trainer_new(const ag_checkpoint *start, ag_demos *demos,
+                           const ag_trainer_config *config)
+{
+    ag_trainer *t = tg_calloc(1, sizeof *t);
+    size_t n = start->policy->net->layout.n;
+    t->config = *config;
+    t->config.checkpoint = copy_or_null(config->checkpoint);
+    t->config.events = copy_or_null(config->events);
+    if (t->config.episodes < 1) t->config.episodes = 1;
+    if (t->config.save_every < 1) t->config.save_every = 1;
+    t->net = ag_net_ref(start->policy->net);
+    t->policy = ag_policy_ref(start->policy);
+    t->demos = demos;
+    t->rng = tg_rng_new(config->seed);
+    t->stats.version = start->policy->version;
+    t->stats.episodes = t->episodes_before = start->episodes;
+    t->first = tg_calloc(n, sizeof(ag_real));
+    t->second = tg_calloc(n, sizeof(ag_real));
+    if (start->first && start->second) {
+        memcpy(t->first, start->first, n * sizeof(ag_real));
+        memcpy(t->second, start->second, n * sizeof(ag_real));
+        t->adam_steps = start->adam_steps;
+    }
+    t->episodes = tg_calloc((size_t)t->config.episodes, sizeof *t->episodes);
+    t->origin = tg_calloc((size_t)t->config.episodes, sizeof *t->origin);
+    t->status = tg_calloc((size_t)t->config.episodes, sizeof *t->status);
+    t->message = tg_calloc((size_t)t->config.episodes, sizeof *t->message);
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->wake, NULL);
+    pthread_cond_init(&t->rest, NULL);
+    return t;
+}
+
+tg_status ag_trainer_start(ag_trainer *t)
+{
+    size_t n = t->net->layout.n;
+    if (t->started) return TG_OK;
+    if (t->config.events) TG_TRY(ag_events_open(t->config.events, &t->events));
+    t->crew = ag_crew_new(t->config.threads < 1 ? 1 : t->config.threads);
+    int workers = ag_crew_size(t->crew);
+    t->workers = tg_calloc((size_t)workers, sizeof *t->workers);
+    for (int i = 0; i < workers; i++) t->workers[i].trainer = t;
+    ag_ppo_init(&t->ppo, t->policy, t->config.ppo, workers);
+    memcpy(t->ppo.adam.m, t->first, n * sizeof(ag_real));
+    memcpy(t->ppo.adam.v, t->second, n * sizeof(ag_real));
+    t->ppo.adam.steps = t->adam_steps;
+    t->ppo.updates = t->policy->version;
+    t->started_ns = tg_clock_ns();
+    t->start_seconds = (double)time(NULL);
+    if (pthread_create(&t->thread, NULL, train_main, t) != 0)
+        return tg_fail(TG_LIMIT, "no thread for training");
+    t->started = true;
+    return TG_OK;
+}
+
+void ag_trainer_follow(ag_trainer *t, ag_source *source)
+{
+    ag_source_ref(source);
+    pthread_mutex_lock(&t->lock);
+    ag_source *old = t->source;
+    t->source = source;
+    t->stats.first_ms = t->stats.best_ms = t->stats.best_percent = 0;
+    atomic_fetch_add(&t->source_number, 1);
+    pthread_cond_broadcast(&t->wake);
+    pthread_mutex_unlock(&t->lock);
+    ag_source_unref(old);
+}
+
+void ag_trainer_pause(ag_trainer *t, bool wait)
+{
+    pthread_mutex_lock(&t->lock);
+    atomic_store(&t->paused, true);
+    if (t->stats.phase == AG_TRAINING || t->stats.phase == AG_IDLE) t->stats.phase = AG_PAUSED;
+    while (wait && t->busy) pthread_cond_wait(&t->rest, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void ag_trainer_resume(ag_trainer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    atomic_store(&t->paused, false);
+    if (t->stats.phase != AG_DONE) t->stats.phase = t->started && t->source ? AG_TRAINING : AG_IDLE;
+    t->stats.message[0] = '\0';
+    pthread_cond_broadcast(&t->wake);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static bool ended(ag_phase phase)
+{
+    return phase == AG_DONE || phase == AG_FAILED || phase == AG_DIVERGED;
+}
+
+bool ag_trainer_wait(ag_trainer *t, double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    double end = (double)until.tv_nsec * 1e-9 + seconds;
+    until.tv_sec += (time_t)end;
+    until.tv_nsec = (long)((end - floor(end)) * 1e9);
+    pthread_mutex_lock(&t->lock);
+    int timeout = 0;
+    while (!ended(t->stats.phase) && !timeout)
+        timeout = pthread_cond_timedwait(&t->rest, &t->lock, &until);
+    bool over = ended(t->stats.phase);
+    pthread_mutex_unlock(&t->lock);
+    return over;
+}
+
+void ag_trainer_stats(ag_trainer *t, ag_stats *stats)
+{
+    int demos = t->demos ? ag_demos_in_use(t->demos) : 0;
+    pthread_mutex_lock(&t->lock);
+    *stats = t->stats;
+    pthread_mutex_unlock(&t->lock);
+    stats->demos = demos;
+}
+
+size_t ag_trainer_points(ag_trainer *t, size_t from, size_t most, ag_point *points)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&t->lock);
+    if (from < t->points.n) n = t->points.n - from < most ? t->points.n - from : most;
+    if (n) memcpy(points, t->points.v + from, n * sizeof *points);
+    pthread_mutex_unlock(&t->lock);
+    return n;
+}
+
+ag_policy *ag_trainer_policy(ag_trainer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    ag_policy *policy = ag_policy_ref(t->policy);
+    pthread_mutex_unlock(&t->lock);
+    return policy;
+}
+
+bool ag_trainer_best(ag_trainer *t, ag_best *best)
+{
+    pthread_mutex_lock(&t->lock);
+    bool known = t->best.source && t->best.source == t->source;
+    if (known) {
+        *best = t->best;
+        best->actions = tg_memdup(t->best.actions, sizeof(int) * ((size_t)t->best.n + 1));
+        ag_source_ref(best->source);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return known;
+}
+
+tg_status ag_trainer_save(ag_trainer *t, const char *path)
+{
+    size_t size = t->net->layout.n * sizeof(ag_real);
+    pthread_mutex_lock(&t->lock);
+    ag_checkpoint c = {.policy = ag_policy_ref(t->policy),
+                       .first = tg_memdup(t->first, size),
+                       .second = tg_memdup(t->second, size),
+                       .adam_steps = t->adam_steps,
+                       .episodes = t->stats.episodes,
+                       .seed = t->config.seed};
+    pthread_mutex_unlock(&t->lock);
+    tg_status status = ag_checkpoint_save(&c, path);
+    ag_checkpoint_done(&c);
+    return status;
+}
+
+static void stop(ag_trainer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    atomic_store(&t->stop, true);
+    pthread_cond_broadcast(&t->wake);
+    pthread_mutex_unlock(&t->lock);
+    if (t->started) pthread_join(t->thread, NULL);
+}
+
+void ag_trainer_free(ag_trainer *t)
+{
+    if (!t) return;
+    stop(t);
+    for (int i = 0; t->workers && i < ag_crew_size(t->crew); i++) {
+        if (t->workers[i].env.class) t->workers[i].env.class->free(t->workers[i].env.self);
+        ag_work_done(&t->workers[i].work);
+    }
+    if (t->workers) ag_ppo_done(&t->ppo);
+    ag_crew_free(t->crew);
+    free(t->workers);
+    for (int i = 0; i < t->config.episodes; i++) ag_episode_done(&t->episodes[i]);
+    free(t->episodes);
+    free(t->origin);
+    free(t->status);
+    free(t->message);
+    ag_events_close(t->events);
+    free(t->best.actions);
+    ag_source_unref(t->best.source);
+    ag_source_unref(t->source);
+    ag_policy_unref(t->policy);
+    ag_net_unref(t->net);
+    tg_vec_free(&t->points);
+    free(t->first);
+    free(t->second);
+    tg_rng_free(t->rng);
+    free((char *)t->config.checkpoint);
+    free((char *)t->config.events);
+    pthread_mutex_destroy(&t->lock);
+    pthread_cond_destroy(&t->wake);
+    pthread_cond_destroy(&t->rest);
+    free(t);
+}
