@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Loading a model: for the files of onnx/ that do it. */
+#ifndef TG_ONNX_IMPORT_H
+#define TG_ONNX_IMPORT_H
+
+#include "engine/ir/build.h"
+#include "frame.h"
+#include "onnx.h"
+
+/* A symbolic dimension and the size it got. */
+typedef struct tg_dim {
+    const char *name; /* of the dimension, or "x axis 0" where it has none */
+    int64_t size;
+} tg_dim;
+
+typedef struct tg_dims {
+    const tg_load_options *opt;
+    tg_strmap index; /* name -> position in list */
+    TG_VEC(tg_dim) list;
+    TG_VEC(tg_dim_name) names; /* for the origin */
+} tg_dims;
+
+/* A node of the file and what its subgraphs read from outside. */
+typedef struct tg_item {
+    const Onnx__NodeProto *proto;
+    const char *const *captured;
+    int n_captured;
+    int number; /* its place in the file */
+} tg_item;
+
+typedef struct tg_importer {
+    tg_builder *b;
+    tg_origin *origin;
+    tg_frame *frame;
+    const Onnx__GraphProto *graph;
+    const char *folder; /* for external data; NULL: refused */
+    tg_arena *arena;    /* for the time of loading */
+    tg_dims dims;
+    tg_strmap values;    /* name -> tg_value */
+    tg_strmap functions; /* "domain\nname" of model-local functions */
+    tg_strmap node_names;
+    tg_strmap carried; /* operator -> number of opaque nodes */
+    TG_VEC(const char *) carried_names;
+    tg_item *items; /* nodes, producers first */
+    int n_items;
+    int64_t opset;
+} tg_importer;
+
+/* dims.c: types of the file, with symbolic dimensions given a size. */
+tg_status tg_dims_check(const tg_dims *dims) TG_MUST_USE; /* every fix was used */
+/* Of graph input `index`: its symbolic dimensions get sizes. */
+tg_status tg_dims_input(tg_importer *im, const Onnx__ValueInfoProto *info, uint32_t index,
+                        tg_type *type) TG_MUST_USE;
+/* Of other values: a dimension whose name no input has is unknown. */
+tg_type tg_dims_type(const tg_importer *im, const Onnx__ValueInfoProto *info);
+void tg_dims_output(tg_importer *im, const Onnx__ValueInfoProto *info, uint32_t index);
+void tg_dims_print(const tg_dims *dims, tg_str *out); /* "batch=1, length=8" */
+
+/* scope.c: names in subgraphs. */
+/* The names that subgraphs of a node read from outside, each once, in `arena`. */
+void tg_scope_captured(tg_arena *arena, tg_item *item);
+/* Errors: TG_INVALID if a subgraph defines a name that is visible from outside, or one twice. */
+tg_status tg_scope_check(const Onnx__NodeProto *proto, const tg_strmap *outer) TG_MUST_USE;
+bool tg_scope_has_graphs(const Onnx__NodeProto *proto);
+
+/* order.c: fills items. Errors: TG_INVALID (nothing produces a value, two nodes do, a cycle). */
+tg_status tg_order_nodes(tg_importer *im) TG_MUST_USE;
+
+/* node.c: adds one node of the file. Errors name it. */
+tg_status tg_import_node(tg_importer *im, const tg_item *item) TG_MUST_USE;
+/* Adds a tensor of the file as a constant, or carries it if its element type is unknown here. */
+tg_status tg_import_tensor(tg_importer *im, const Onnx__TensorProto *t, const char *name,
+                           tg_value *v) TG_MUST_USE;
+tg_status tg_import_sparse(tg_importer *im, const Onnx__SparseTensorProto *t) TG_MUST_USE;
+/* "node conv1 (Conv)", "node 3 (Conv)"; in im->arena. */
+const char *tg_item_label(tg_importer *im, const tg_item *item);
+
+/* A node of the file on its way into the graph: what upgrade.c may change. */
+typedef struct tg_draft {
+    tg_importer *im;
+    const Onnx__NodeProto *proto;
+    tg_op op;
+    TG_VEC(tg_value) in;
+    int16_t *slots; /* as in tg_frame_node */
+    TG_VEC(tg_named_attr) attrs;
+    int n_out;
+    const char **out_names;
+    tg_value *out; /* set by an upgrade that built the nodes itself */
+    bool built;
+} tg_draft;
+
+/* upgrade.c: brings the draft to the newest meaning. Errors: TG_UNSUPPORTED: carry it as it is. */
+tg_status tg_upgrade(tg_draft *d) TG_MUST_USE;
+
+#endif

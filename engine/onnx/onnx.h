@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * ONNX files: models to graphs and back, and single tensors.
+ *
+ * Messages of failures begin with the path (or the name given for bytes in memory). What a person
+ * should know without anything having failed (dimensions that were fixed, nodes that were sorted,
+ * an opset that was raised) goes to tg_log.
+ */
+#ifndef TG_ONNX_ONNX_H
+#define TG_ONNX_ONNX_H
+
+#include "engine/ir/graph.h"
+
+/* The range of what is read: IR versions and opsets of the default domain. */
+enum { TG_ONNX_IR_OLDEST = 3, TG_ONNX_IR_NEWEST = 14 };
+enum { TG_ONNX_OPSET_OLDEST = 7, TG_ONNX_OPSET_NEWEST = 28 };
+
+/* The symbolic dimension `name` has this size. */
+typedef struct tg_dim_fix {
+    const char *name;
+    int64_t size;
+} tg_dim_fix;
+
+typedef struct tg_load_options {
+    const tg_dim_fix *dims;
+    int n_dims;
+    int64_t other_dims; /* symbolic dimensions without a fix; 0 means 1 */
+} tg_load_options;
+
+/*
+ * Reads a model. `opt` may be NULL. Large weights stay in the mapped file. External data is read
+ * from the model's folder and below only. Errors: TG_IO, TG_FORMAT (not ONNX, cut off), TG_INVALID,
+ * TG_SHAPE, TG_TYPE, TG_UNSUPPORTED (older or newer than what is read), TG_LIMIT. O(file without
+ * payloads).
+ */
+tg_status tg_onnx_load(const char *path, const tg_load_options *opt, tg_graph **g) TG_MUST_USE;
+/* The same from bytes, which are copied; `name` stands in messages. External data is refused. */
+tg_status tg_onnx_load_memory(const void *bytes, size_t n, const char *name,
+                              const tg_load_options *opt, tg_graph **g) TG_MUST_USE;
+
+/*
+ * Writes a model under a temporary name, then renames it. What the graph has from its file keeps
+ * its names, bytes and opset. Errors: TG_IO, TG_UNSUPPORTED (an operator needs a newer opset than
+ * the carried nodes allow), those of constant folding.
+ */
+tg_status tg_onnx_save(const tg_graph *g, const char *path) TG_MUST_USE;
+/* The same into memory; the caller frees *bytes. */
+tg_status tg_onnx_save_memory(const tg_graph *g, void **bytes, size_t *n) TG_MUST_USE;
+
+/*
+ * One TensorProto in a file. The caller frees the elements with tg_tensor_free and *name, "" if the
+ * tensor has none, with free; `name` may be NULL. Errors: TG_IO, TG_FORMAT, TG_INVALID,
+ * TG_UNSUPPORTED.
+ */
+tg_status tg_onnx_read_tensor(const char *path, tg_tensor *t, char **name) TG_MUST_USE;
+tg_status tg_onnx_write_tensor(const char *path, const char *name, const tg_tensor *t) TG_MUST_USE;
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tensor.h"
+
+#include "engine/base/hash.h"
+#include "engine/ir/eval.h"
+#include "onnx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Unaligned payloads up to this size are copied, so that kernels may read whole elements. */
+enum { COPIED = 64 << 20 };
+
+static const char *name_of(const Onnx__TensorProto *t)
+{
+    return t->name && t->name[0] ? t->name : "without a name";
+}
+
+static void print_dims(const Onnx__TensorProto *t, tg_str *out)
+{
+    for (size_t i = 0; i < t->n_dims && i < 16; i++)
+        tg_str_addf(out, "%s%lld", i ? "x" : "", (long long)t->dims[i]);
+    if (t->n_dims > 16) tg_str_add(out, "x...");
+}
+
+static tg_status bad_dims(const Onnx__TensorProto *t, tg_status status, const char *why)
+{
+    tg_str dims = {0};
+    print_dims(t, &dims);
+    status =
+        tg_fail(status, "tensor %s has dimensions %s: %s", name_of(t), tg_str_text(&dims), why);
+    tg_str_free(&dims);
+    return status;
+}
+
+tg_status tg_tensor_proto_type(const Onnx__TensorProto *t, tg_type *type)
+{
+    if (t->n_dims > TG_MAX_RANK) return bad_dims(t, TG_LIMIT, "the rank is more than 8");
+    for (size_t i = 0; i < t->n_dims; i++)
+        if (t->dims[i] < 0) return bad_dims(t, TG_INVALID, "negative");
+    tg_type found = {(tg_dtype)t->data_type, tg_shape_from(t->dims, (int)t->n_dims)};
+    if (!tg_dtype_size(found.dtype)) found.dtype = TG_DTYPE_NONE;
+    if (tg_shape_count(&found.shape) == INT64_MAX || tg_type_bytes(&found) == INT64_MAX)
+        return bad_dims(t, TG_INVALID, "too many elements");
+    *type = found;
+    return TG_OK;
+}
+
+static tg_status wrong_size(const Onnx__TensorProto *t, const char *unit, int64_t want, size_t have)
+{
+    return tg_fail(TG_INVALID, "tensor %s needs %lld %s, %zu are there", name_of(t),
+                   (long long)want, unit, have);
+}
+
+static void unref_weight(void *weight)
+{
+    tg_weight_unref(weight);
+}
+
+static tg_weight *raw_weight(const Onnx__TensorProto *t, tg_weight *file, tg_dtype dtype)
+{
+    const unsigned char *p = t->raw_data.data;
+    size_t n = t->raw_data.len, size = tg_dtype_size(dtype);
+    const unsigned char *from = file ? file->data : NULL;
+    bool inside = file && p >= from && p < from + file->size;
+    bool aligned = (uintptr_t)p % (size > 8 ? 8 : size) == 0;
+    if (!n || !inside || (!aligned && n <= COPIED)) return tg_weight_copy(n ? p : (void *)"", n);
+    uint64_t salt = tg_hash_str(0, t->name ? t->name : "");
+    return tg_weight_wrap(p, n, salt, unref_weight, tg_weight_ref(file));
+}
+
+/* The list that holds the elements of this type where they are not raw: its length and values. */
+static size_t list_length(const Onnx__TensorProto *t, tg_dtype dtype)
+{
+    switch (dtype) {
+    case TG_F32:
+    case TG_C64: return t->n_float_data;
+    case TG_F64:
+    case TG_C128: return t->n_double_data;
+    case TG_I64: return t->n_int64_data;
+    case TG_U32:
+    case TG_U64: return t->n_uint64_data;
+    case TG_STR: return t->n_string_data;
+    default: return t->n_int32_data;
+    }
+}
+
+static void copy_list(const Onnx__TensorProto *t, tg_dtype dtype, size_t n, void *to)
+{
+    switch (dtype) {
+    case TG_F32:
+    case TG_C64: memcpy(to, t->float_data, n * sizeof *t->float_data); break;
+    case TG_F64:
+    case TG_C128: memcpy(to, t->double_data, n * sizeof *t->double_data); break;
+    case TG_I64: memcpy(to, t->int64_data, n * sizeof *t->int64_data); break;
+    case TG_U64: memcpy(to, t->uint64_data, n * sizeof *t->uint64_data); break;
+    case TG_U32:
+        for (size_t i = 0; i < n; i++) ((uint32_t *)to)[i] = (uint32_t)t->uint64_data[i];
+        break;
+    default:
+        for (size_t i = 0; i < n; i++) {
+            uint32_t v = (uint32_t)t->int32_data[i];
+            if (tg_dtype_size(dtype) == 1) ((uint8_t *)to)[i] = (uint8_t)v;
+            else if (tg_dtype_size(dtype) == 2) ((uint16_t *)to)[i] = (uint16_t)v;
+            else ((uint32_t *)to)[i] = v;
+        }
+    }
+}
+
+/* A block of string headers and, behind them, the bytes, each with a NUL. */
+static tg_string *copy_strings(const Onnx__TensorProto *t)
+{
+    size_t size = t->n_string_data * sizeof(tg_string);
+    for (size_t i = 0; i < t->n_string_data; i++) size += t->string_data[i].len + 1;
+    tg_string *s = tg_calloc(1, size + 1);
+    char *at = (char *)(s + t->n_string_data);
+    for (size_t i = 0; i < t->n_string_data; i++) {
+        size_t n = t->string_data[i].len;
+        if (n) memcpy(at, t->string_data[i].data, n);
+        s[i] = (tg_string){at, n};
+        at += n + 1;
+    }
+    return s;
+}
+
+/* The headers hold addresses, which must not enter the hash. */
+static tg_weight *string_weight(const Onnx__TensorProto *t)
+{
+    tg_string *s = copy_strings(t);
+    tg_weight *w = tg_weight_wrap("", 0, 0, free, s);
+    w->data = s;
+    w->size = t->n_string_data * sizeof *s;
+    for (size_t i = 0; i < t->n_string_data; i++)
+        w->hash = tg_hash_add(tg_hash_bytes(w->hash, s[i].p, s[i].n), s[i].n);
+    return w;
+}
+
+static tg_status list_weight(const Onnx__TensorProto *t, const tg_type *type, tg_weight **weight)
+{
+    bool complex = type->dtype == TG_C64 || type->dtype == TG_C128;
+    int64_t want = tg_shape_count(&type->shape) * (complex ? 2 : 1);
+    size_t have = list_length(t, type->dtype);
+    if ((int64_t)have != want) {
+        if (have || type->dtype == TG_STR) return wrong_size(t, "elements", want, have);
+        return wrong_size(t, "bytes", tg_type_bytes(type), 0);
+    }
+    if (type->dtype == TG_STR) {
+        *weight = string_weight(t);
+        return TG_OK;
+    }
+    size_t bytes = (size_t)tg_type_bytes(type);
+    void *data = tg_malloc(bytes + 1);
+    if (have) copy_list(t, type->dtype, have, data);
+    *weight = tg_weight_own(data, bytes);
+    return TG_OK;
+}
+
+tg_status tg_tensor_proto_weight(const Onnx__TensorProto *t, tg_weight *file, const char *folder,
+                                 tg_type *type, tg_weight **weight)
+{
+    tg_type found;
+    TG_TRY(tg_tensor_proto_type(t, &found));
+    if (found.dtype == TG_DTYPE_NONE)
+        return tg_fail(TG_UNSUPPORTED, "tensor %s has element type %d, which cannot be read",
+                       name_of(t), (int)t->data_type);
+    if (t->segment) return tg_fail(TG_UNSUPPORTED, "tensor %s is stored in segments", name_of(t));
+    *type = found;
+    int64_t bytes = tg_type_bytes(&found);
+    if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
+        if (found.dtype == TG_STR)
+            return tg_fail(TG_INVALID, "tensor %s: text as external data", name_of(t));
+        return tg_external_open(t, folder, (size_t)bytes, weight);
+    }
+    if (!t->has_raw_data || (!t->raw_data.len && found.dtype == TG_STR))
+        return list_weight(t, &found, weight);
+    if (found.dtype == TG_STR)
+        return tg_fail(TG_INVALID, "tensor %s: text as raw data", name_of(t));
+    if (t->raw_data.len != (size_t)bytes) return wrong_size(t, "bytes", bytes, t->raw_data.len);
+    *weight = raw_weight(t, file, found.dtype);
+    return TG_OK;
+}
+
+void tg_tensor_proto_fill(tg_arena *arena, const tg_tensor *t, const char *name,
+                          Onnx__TensorProto *out)
+{
+    onnx__tensor_proto__init(out);
+    out->name = (char *)(uintptr_t)name;
+    out->has_data_type = 1;
+    out->data_type = (int32_t)t->dtype;
+    out->n_dims = (size_t)t->shape.rank;
+    out->dims = tg_arena_dup(arena, t->shape.dim, sizeof *t->shape.dim * (size_t)t->shape.rank);
+    size_t n = (size_t)tg_tensor_count(t);
+    if (t->dtype == TG_STR) {
+        out->n_string_data = n;
+        out->string_data = TG_NEW_ARRAY(arena, ProtobufCBinaryData, n + 1);
+        for (size_t i = 0; i < n; i++) {
+            const tg_string *s = &((const tg_string *)t->data)[i];
+            out->string_data[i] = (ProtobufCBinaryData){s->n, (uint8_t *)(uintptr_t)s->p};
+        }
+        return;
+    }
+    out->has_raw_data = 1;
+    out->raw_data = (ProtobufCBinaryData){tg_tensor_bytes(t), t->data};
+}
+
+static tg_status tensor_of(const Onnx__TensorProto *proto, tg_weight *file, tg_tensor *t)
+{
+    tg_weight *w;
+    tg_type type;
+    TG_TRY(tg_tensor_proto_weight(proto, file, NULL, &type, &w));
+    void *data =
+        type.dtype == TG_STR ? copy_strings(proto) : tg_memdup(w->data, w->size + !w->size);
+    tg_weight_unref(w);
+    *t = (tg_tensor){type.dtype, type.shape, data};
+    return TG_OK;
+}
+
+tg_status tg_onnx_read_tensor(const char *path, tg_tensor *t, char **name)
+{
+    tg_weight *file;
+    tg_unpacked *u;
+    TG_TRY(tg_file_open(path, &file));
+    tg_status status = tg_unpack(file, &onnx__tensor_proto__descriptor, &u);
+    if (status != TG_OK) return tg_wrap(status, "%s", path);
+    const Onnx__TensorProto *proto = (const Onnx__TensorProto *)(const void *)u->message;
+    status = tensor_of(proto, u->file, t);
+    if (status != TG_OK) status = tg_wrap(status, "%s", path);
+    else if (name) *name = tg_strdup(proto->name ? proto->name : "");
+    tg_unpacked_free(u);
+    return status;
+}
+
+tg_status tg_onnx_write_tensor(const char *path, const char *name, const tg_tensor *t)
+{
+    Onnx__TensorProto proto;
+    tg_arena *arena = tg_arena_new();
+    tg_tensor_proto_fill(arena, t, name, &proto);
+    size_t n = onnx__tensor_proto__get_packed_size(&proto);
+    uint8_t *bytes = tg_malloc(n + 1);
+    onnx__tensor_proto__pack(&proto, bytes);
+    tg_status status = tg_write_file(path, bytes, n);
+    free(bytes);
+    tg_arena_free(arena);
+    return status;
+}
