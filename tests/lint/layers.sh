@@ -22,7 +22,7 @@ engine/measure  engine/base engine/ir engine/ops engine/exec
 engine/search   $middle
 engine/place    $middle
 engine          $middle engine/draw engine/onnx engine/search engine/place
-samples         engine/base engine/engine.h
+samples         engine/base engine/ir engine/ops engine/engine.h
 agent           engine/base engine/engine.h
 tui             engine/base engine/engine.h agent/agent.h samples
 "
