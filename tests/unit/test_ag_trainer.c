@@ -342,7 +342,9 @@ static void curves_are_written(void **state)
     size_t size;
     snprintf(path, sizeof path, "%s/training.csv", folder);
     assert_ok(tg_read_file(path, 1 << 20, &csv, &size));
-    assert_string_equal(csv, "time_s,step,reward/mean,loss\n100.500,1,1.25,-3\n101.500,300,2.5,-4\n");
+    assert_string_equal(csv, "time_s,step,reward/mean,loss\n"
+                             "100.500,1,1.25,-3\n"
+                             "101.500,300,2.5,-4\n");
     free(csv);
 }
 
