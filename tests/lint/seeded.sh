@@ -112,6 +112,13 @@ if ctags --version 2>/dev/null | grep -q Universal; then
         "$(seq 1 58 | sed 's|.*|    ui_g(&);|')" '}'
 fi
 clean
+(cd "$tree" && find engine agent tui -type f | grep -v '^engine/ir/a.h$' | sed 's/.*/    & \\/') \
+    >"$tree/Makefile.am"
+said=$("$here/style.sh")
+status=0
+printf '%s\n' "$said" | grep -q '^# engine/ir/a.h:1' || status=1
+report "style.sh finds a file that is not in Makefile.am" $status
+clean
 printf 'int x;\n' >"$tree/tui/b.c"
 said=$("$here/style.sh")
 status=0

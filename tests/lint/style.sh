@@ -45,6 +45,15 @@ too_long() {
     wc -l $code | awk '$2 != "total" && $1 > 800 { print $2 ":801: " $1 " lines" }'
 }
 
+# What Makefile.am does not name is neither built nor packed.
+unlisted() {
+    [ -f Makefile.am ] || return 0
+    listed=$(sed -n 's/^ \{4\}\([^ ]*\) .*/\1/p' Makefile.am)
+    for file in $code $(files -name '*.def' -o -name '*.proto') $(find rules -type f 2>/dev/null); do
+        printf '%s\n' "$listed" | grep -qxF -e "$file" -e "${file%.c}" || echo "$file:1"
+    done
+}
+
 # FILE:LINE NAME LENGTH static|public of each function
 functions() {
     # shellcheck disable=SC2086
@@ -74,6 +83,7 @@ law "no tabs, no blanks at line ends" "$(find_lines "$(printf '\t')|[[:space:]]\
 # The width is in characters where the locale is known, else in bytes.
 law "at most 100 columns" "$(LC_ALL=C.UTF-8 find_lines '^.{101,}' "$code $scripts" | cut -c 1-130)"
 law "no file over 800 lines" "$(too_long)"
+law "every file is in Makefile.am" "$(unlisted)"
 law "nothing is left for later" \
     "$(find_lines '(^|[^A-Za-z_])(T[O]DO|F[I]XME|X[X]X|H[A]CK)([^A-Za-z_]|$)' "$text")"
 # alloc.c is the one place that ends the process: memory ran out outside tg_protect.
