@@ -106,8 +106,8 @@ finds style.sh 'engine/ir/b.c:3' engine/ir/b.c '' 'static void f(void) { exit(1)
 finds style.sh 'engine/ir/b.c:2' engine/ir/b.c 'static void *f(void) { return malloc(1); }'
 finds style.sh 'agent/b.c:2' agent/b.c 'static int f(void) { return tg_fail(TG_IO, "no file."); }'
 if ctags --version 2>/dev/null | grep -q Universal; then
-    finds style.sh 'engine/ir/b.c:2: f lacks tg_' engine/ir/b.c 'void f(void) {}'
-    finds style.sh 'agent/b.c:2: tg_f lacks ag_' agent/b.c 'void tg_f(void) {}'
+    finds style.sh 'engine/ir/b.c:2: f has neither tg_' engine/ir/b.c 'void f(void) {}'
+    finds style.sh 'agent/b.c:2: tg_f has neither ag_' agent/b.c 'void tg_f(void) {}'
     finds style.sh 'tui/b.c:3: ui_f, 61 lines' tui/b.c '' 'void ui_f(void)' '{' \
         "$(seq 1 58 | sed 's|.*|    ui_g(&);|')" '}'
 fi
