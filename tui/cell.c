@@ -41,7 +41,8 @@ bool ui_cell_equal(const ui_cell *a, const ui_cell *b)
 }
 
 /* Writes one character of `width` columns; a wide one that is cut in two leaves a blank. */
-static int put_cell(ui_grid *grid, int y, int x, int end, const uint32_t *cp, int width, ui_face face)
+static int put_cell(ui_grid *grid, int y, int x, int end, const uint32_t *cp, int width,
+                    ui_face face)
 {
     if (x + width > end) {
         while (x < end) *ui_grid_at(grid, y, x++) = (ui_cell){{' '}, 1, (uint8_t)face, 0};

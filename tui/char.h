@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Characters on the screen. Text is UTF-8 of any origin: what cannot be shown (control and format
- * characters, bytes that are not UTF-8) is shown as an escape such as ^[ or \x9b, so that no raw byte
- * of a model reaches the terminal.
+ * characters, bytes that are not UTF-8) is shown as an escape such as ^[ or \x9b, so that no raw
+ * byte of a model reaches the terminal.
  */
 #ifndef TUI_CHAR_H
 #define TUI_CHAR_H

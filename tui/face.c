@@ -66,8 +66,8 @@ static ui_style plain_style(const ui_face_info *f, ui_tier tier, bool light)
 {
     if (tier == UI_MONO) return (ui_style){-1, -1, f->mono};
     if (tier == UI_256) {
-        return (ui_style){ui_colour_nearest(f->fg[light], tier), ui_colour_nearest(f->bg[light], tier),
-                          f->attrs};
+        return (ui_style){ui_colour_nearest(f->fg[light], tier),
+                          ui_colour_nearest(f->bg[light], tier), f->attrs};
     }
     if (f->bg[light] >= 0) return (ui_style){-1, -1, f->mono | (f->attrs & B)};
     return (ui_style){ui_colour_nearest(f->fg[light], light ? UI_8 : tier), -1, f->attrs};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Faces: what a piece of text means, and how each kind of terminal shows it. One row each in face.def. */
+/* Faces: what a piece of text means, and how each kind of terminal shows it. One row each in
+ * face.def. */
 #ifndef TUI_FACE_H
 #define TUI_FACE_H
 

@@ -12,18 +12,42 @@ typedef struct named {
 
 /* The first name of a key is the one shown. */
 static const named names[] = {
-    {"RET", UI_KEY_RET},       {"TAB", UI_KEY_TAB},         {"ESC", UI_KEY_ESC},
-    {"SPC", ' '},              {"DEL", UI_KEY_DEL},         {"C-SPC", UI_KEY_NUL},
-    {"C-_", 31},               {"C-/", 31},                 {"C-@", UI_KEY_NUL},
-    {"S-TAB", UI_KEY_BACKTAB}, {"<backtab>", UI_KEY_BACKTAB}, {"<up>", UI_KEY_UP},
-    {"<down>", UI_KEY_DOWN},   {"<left>", UI_KEY_LEFT},     {"<right>", UI_KEY_RIGHT},
-    {"<home>", UI_KEY_HOME},   {"<end>", UI_KEY_END},       {"<prior>", UI_KEY_PRIOR},
-    {"<next>", UI_KEY_NEXT},   {"PgUp", UI_KEY_PRIOR},      {"PgDn", UI_KEY_NEXT},
-    {"<insert>", UI_KEY_INSERT}, {"<delete>", UI_KEY_DELETE}, {"<f1>", UI_KEY_F1},
-    {"<f2>", UI_KEY_F1 + 1},   {"<f3>", UI_KEY_F1 + 2},     {"<f4>", UI_KEY_F1 + 3},
-    {"<f5>", UI_KEY_F1 + 4},   {"<f6>", UI_KEY_F1 + 5},     {"<f7>", UI_KEY_F1 + 6},
-    {"<f8>", UI_KEY_F1 + 7},   {"<f9>", UI_KEY_F1 + 8},     {"<f10>", UI_KEY_F1 + 9},
-    {"<f11>", UI_KEY_F1 + 10}, {"<f12>", UI_KEY_F12},       {"<paste>", UI_KEY_PASTE},
+    {"RET", UI_KEY_RET},
+    {"TAB", UI_KEY_TAB},
+    {"ESC", UI_KEY_ESC},
+    {"SPC", ' '},
+    {"DEL", UI_KEY_DEL},
+    {"C-SPC", UI_KEY_NUL},
+    {"C-_", 31},
+    {"C-/", 31},
+    {"C-@", UI_KEY_NUL},
+    {"S-TAB", UI_KEY_BACKTAB},
+    {"<backtab>", UI_KEY_BACKTAB},
+    {"<up>", UI_KEY_UP},
+    {"<down>", UI_KEY_DOWN},
+    {"<left>", UI_KEY_LEFT},
+    {"<right>", UI_KEY_RIGHT},
+    {"<home>", UI_KEY_HOME},
+    {"<end>", UI_KEY_END},
+    {"<prior>", UI_KEY_PRIOR},
+    {"<next>", UI_KEY_NEXT},
+    {"PgUp", UI_KEY_PRIOR},
+    {"PgDn", UI_KEY_NEXT},
+    {"<insert>", UI_KEY_INSERT},
+    {"<delete>", UI_KEY_DELETE},
+    {"<f1>", UI_KEY_F1},
+    {"<f2>", UI_KEY_F1 + 1},
+    {"<f3>", UI_KEY_F1 + 2},
+    {"<f4>", UI_KEY_F1 + 3},
+    {"<f5>", UI_KEY_F1 + 4},
+    {"<f6>", UI_KEY_F1 + 5},
+    {"<f7>", UI_KEY_F1 + 6},
+    {"<f8>", UI_KEY_F1 + 7},
+    {"<f9>", UI_KEY_F1 + 8},
+    {"<f10>", UI_KEY_F1 + 9},
+    {"<f11>", UI_KEY_F1 + 10},
+    {"<f12>", UI_KEY_F12},
+    {"<paste>", UI_KEY_PASTE},
 };
 enum { N_NAMES = sizeof names / sizeof *names };
 
@@ -77,7 +101,8 @@ tg_status ui_keys_parse(const char *text, ui_key *keys, int cap, int *n)
         size_t len = strcspn(s, " ");
         ui_key key;
         if (len) {
-            if (!parse_one(s, len, &key)) return tg_fail(TG_USAGE, "no such key: %.*s", (int)len, s);
+            if (!parse_one(s, len, &key))
+                return tg_fail(TG_USAGE, "no such key: %.*s", (int)len, s);
             /* C-x ESC x is C-x M-x; after ESC ESC the third ESC stands alone */
             if (count && keys[count - 1] == UI_KEY_ESC) keys[count - 1] = key | UI_KEY_META;
             else if (count == cap) return tg_fail(TG_USAGE, "key sequence too long: %s", text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Keys. A key is a code point (control characters as such: C-a is 1), or one of the named keys below,
- * with modifiers added. Meta is a modifier; a key typed after ESC carries it.
+ * Keys. A key is a code point (control characters as such: C-a is 1), or one of the named keys
+ * below, with modifiers added. Meta is a modifier; a key typed after ESC carries it.
  */
 #ifndef TUI_KEY_H
 #define TUI_KEY_H
@@ -41,8 +41,8 @@ enum {
 #define UI_KEY_EOF ((ui_key)-2) /* no more keys will come */
 
 /*
- * Parses a sequence such as "C-x C-w", "M-x", "<f1>", "ESC ESC ESC", "C-c RET". An ESC that something
- * follows becomes Meta. At most `cap` keys are written. Errors: TG_USAGE.
+ * Parses a sequence such as "C-x C-w", "M-x", "<f1>", "ESC ESC ESC", "C-c RET". An ESC that
+ * something follows becomes Meta. At most `cap` keys are written. Errors: TG_USAGE.
  */
 tg_status ui_keys_parse(const char *text, ui_key *keys, int cap, int *n) TG_MUST_USE;
 

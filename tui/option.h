@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Options: declared once in option.def, set with --set NAME=VALUE or M-x set-variable. They belong to
- * the thread that runs the interface.
+ * Options: declared once in option.def, set with --set NAME=VALUE or M-x set-variable. They belong
+ * to the thread that runs the interface.
  */
 #ifndef TUI_OPTION_H
 #define TUI_OPTION_H

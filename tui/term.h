@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A terminal as a record of functions: the real one (term_curses.c) or one in memory (term_memory.c).
+ * A terminal as a record of functions: the real one (term_curses.c) or one in memory
+ * (term_memory.c).
  */
 #ifndef TUI_TERM_H
 #define TUI_TERM_H
@@ -35,14 +36,14 @@ struct ui_term {
 };
 
 /*
- * Opens the controlling terminal. Errors: TG_USAGE with the words to print (unknown or unfit TERM, no
- * terminal).
+ * Opens the controlling terminal. Errors: TG_USAGE with the words to print (unknown or unfit TERM,
+ * no terminal).
  */
 tg_status ui_term_curses(ui_term **term) TG_MUST_USE;
 
 /*
- * Gives an open terminal back with async-signal-safe calls only; does nothing when none is open. For
- * crash handlers and atexit.
+ * Gives an open terminal back with async-signal-safe calls only; does nothing when none is open.
+ * For crash handlers and atexit.
  */
 void ui_term_rescue(void);
 

@@ -92,7 +92,7 @@ static const struct {
     char last;
     ui_key key;
 } modified[] = {
-    {'A', UI_KEY_UP},  {'B', UI_KEY_DOWN}, {'C', UI_KEY_RIGHT},
+    {'A', UI_KEY_UP},   {'B', UI_KEY_DOWN}, {'C', UI_KEY_RIGHT},
     {'D', UI_KEY_LEFT}, {'H', UI_KEY_HOME}, {'F', UI_KEY_END},
 };
 
@@ -129,12 +129,22 @@ static ui_key function_key(int code)
         int code;
         ui_key key;
     } map[] = {
-        {KEY_UP, UI_KEY_UP},         {KEY_DOWN, UI_KEY_DOWN},       {KEY_LEFT, UI_KEY_LEFT},
-        {KEY_RIGHT, UI_KEY_RIGHT},   {KEY_HOME, UI_KEY_HOME},       {KEY_END, UI_KEY_END},
-        {KEY_PPAGE, UI_KEY_PRIOR},   {KEY_NPAGE, UI_KEY_NEXT},      {KEY_IC, UI_KEY_INSERT},
-        {KEY_DC, UI_KEY_DELETE},     {KEY_BTAB, UI_KEY_BACKTAB},    {KEY_BACKSPACE, UI_KEY_DEL},
-        {KEY_ENTER, UI_KEY_RET},     {KEY_SR, UI_KEY_UP | UI_KEY_SHIFT},
-        {KEY_SF, UI_KEY_DOWN | UI_KEY_SHIFT}, {KEY_SLEFT, UI_KEY_LEFT | UI_KEY_SHIFT},
+        {KEY_UP, UI_KEY_UP},
+        {KEY_DOWN, UI_KEY_DOWN},
+        {KEY_LEFT, UI_KEY_LEFT},
+        {KEY_RIGHT, UI_KEY_RIGHT},
+        {KEY_HOME, UI_KEY_HOME},
+        {KEY_END, UI_KEY_END},
+        {KEY_PPAGE, UI_KEY_PRIOR},
+        {KEY_NPAGE, UI_KEY_NEXT},
+        {KEY_IC, UI_KEY_INSERT},
+        {KEY_DC, UI_KEY_DELETE},
+        {KEY_BTAB, UI_KEY_BACKTAB},
+        {KEY_BACKSPACE, UI_KEY_DEL},
+        {KEY_ENTER, UI_KEY_RET},
+        {KEY_SR, UI_KEY_UP | UI_KEY_SHIFT},
+        {KEY_SF, UI_KEY_DOWN | UI_KEY_SHIFT},
+        {KEY_SLEFT, UI_KEY_LEFT | UI_KEY_SHIFT},
         {KEY_SRIGHT, UI_KEY_RIGHT | UI_KEY_SHIFT},
     };
     if (code >= KEY_F(1) && code <= KEY_F(12)) return UI_KEY_F1 + (ui_key)(code - KEY_F(1));
@@ -369,8 +379,15 @@ tg_status ui_term_curses(ui_term **term)
                        getenv("TERM"));
     }
     r->term = (ui_term){
-        .fd = fileno(r->in), .live = true, .size = real_size, .put = real_put, .read = real_read,
-        .paste = real_paste, .beep = real_beep, .suspend = real_suspend, .redraw = real_redraw,
+        .fd = fileno(r->in),
+        .live = true,
+        .size = real_size,
+        .put = real_put,
+        .read = real_read,
+        .paste = real_paste,
+        .beep = real_beep,
+        .suspend = real_suspend,
+        .redraw = real_redraw,
         .close = real_close,
     };
     start_screen(r, &settings);

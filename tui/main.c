@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* regraft: options, then a command without a screen, or the explorer. */
+#include "batch.h"
+#include "script.h"
+#include "signals.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "0.1"
+#endif
+
+static int fail(tg_status status)
+{
+    fprintf(stderr, "regraft: %s\n", tg_message());
+    return tg_status_exit(status);
+}
+
+static tg_status load_script(const char *path, ui_script **script)
+{
+    char *text;
+    size_t size;
+    TG_TRY(tg_read_file(path, 16 << 20, &text, &size));
+    tg_status status = ui_script_new(path, text, script);
+    free(text);
+    return status;
+}
+
+/* Runs the explorer in this terminal. */
+static int explore(const ui_options *o)
+{
+    ui_script *script = NULL;
+    ui_term *term;
+    tg_status status = o->script ? load_script(o->script, &script) : TG_OK;
+    if (status != TG_OK) return fail(status);
+    status = isatty(STDOUT_FILENO)
+                 ? ui_term_curses(&term)
+                 : tg_fail(TG_USAGE, "standard output is not a terminal (see --help for commands "
+                                     "that need none)");
+    if (status != TG_OK) {
+        if (script) ui_script_free(script);
+        return fail(status);
+    }
+    ui_signals_open();
+    ui_app *ui = ui_app_new(term, o->bare);
+    ui->script = script;
+    ui_loop(ui);
+    int exit_status = ui->exit_status;
+    const char *why = ui->script ? ui_script_failure(ui->script) : NULL;
+    char *words = why ? tg_strdup(why) : NULL;
+    ui_app_free(ui);
+    if (words) fprintf(stderr, "%s\n", words);
+    free(words);
+    return exit_status;
+}
+
+int main(int argc, char **argv)
+{
+    ui_options options;
+    tg_str help = {0};
+    setlocale(LC_CTYPE, "");
+    ui_char_use_locale(strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+    tg_status status = ui_options_parse(argc, (const char *const *)argv, &options);
+    if (status != TG_OK) return fail(status);
+    if (options.version) {
+        puts("regraft " PACKAGE_VERSION);
+        return 0;
+    }
+    if (options.help) {
+        ui_options_help(&help);
+        fputs(help.p, stdout);
+        tg_str_free(&help);
+        return 0;
+    }
+    if (options.command) return ui_batch(&options);
+    return explore(&options);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "signals.h"
+
+#include "term.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int ends[2] = {-1, -1};
+
+static void on_signal(int signal)
+{
+    int saved = errno;
+    unsigned char byte = (unsigned char)signal;
+    ssize_t done = write(ends[1], &byte, 1);
+    (void)done;
+    errno = saved;
+}
+
+static void on_crash(int signal)
+{
+    static const char words[] = "\nregraft crashed; the terminal was restored\n";
+    struct sigaction fresh = {.sa_handler = SIG_DFL};
+    ui_term_rescue();
+    ssize_t done = write(STDERR_FILENO, words, sizeof words - 1);
+    (void)done;
+    sigaction(signal, &fresh, NULL);
+    raise(signal);
+}
+
+static void install(const int *list, size_t n, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigfillset(&action.sa_mask);
+    if (handler == on_crash) sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < n; i++) sigaction(list[i], &action, NULL);
+}
+
+void ui_signals_open(void)
+{
+    static const int gentle[] = {SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTSTP, SIGCONT};
+    static const int crash[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT};
+    static char stack[64 * 1024];
+    if (ends[0] >= 0 || pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) return;
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternate, NULL);
+    install(gentle, sizeof gentle / sizeof *gentle, on_signal, SA_RESTART);
+    install(crash, sizeof crash / sizeof *crash, on_crash, SA_ONSTACK | SA_RESETHAND);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int ui_signals_fd(void)
+{
+    return ends[0];
+}
+
+int ui_signals_take(void)
+{
+    unsigned char byte;
+    return ends[0] >= 0 && read(ends[0], &byte, 1) == 1 ? byte : 0;
+}

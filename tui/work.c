@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "work.h"
+
+#include "app.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_DIMS = 32, BAR = 24, REDRAW_NS = 100000000 };
+
+static tg_status parse_dim(const char *text, tg_dim_fix *fix, char *name, size_t size)
+{
+    char *end;
+    const char *equals = strrchr(text, '=');
+    size_t n = equals ? (size_t)(equals - text) : 0;
+    if (!n || n >= size) return tg_fail(TG_USAGE, "--dim %s: not NAME=SIZE", text);
+    memcpy(name, text, n);
+    name[n] = '\0';
+    long long dim = strtoll(equals + 1, &end, 10);
+    if (*end || end == equals + 1 || dim < 1)
+        return tg_fail(TG_USAGE, "--dim %s: the size must be at least 1", text);
+    *fix = (tg_dim_fix){name, dim};
+    return TG_OK;
+}
+
+tg_status ui_work_load(const ui_args *args, const char *path, tg_graph **g)
+{
+    tg_dim_fix dims[MAX_DIMS];
+    char names[MAX_DIMS][128];
+    int n = 0;
+    for (const char *text; (text = ui_arg_nth(args, "dim", n)); n++) {
+        if (n == MAX_DIMS) return tg_fail(TG_USAGE, "more than %d --dim options", MAX_DIMS);
+        TG_TRY(parse_dim(text, &dims[n], names[n], sizeof names[n]));
+    }
+    tg_load_options options = {.dims = dims, .n_dims = n};
+    return tg_onnx_load(path, &options, g);
+}
+
+tg_status ui_work_rules(const ui_args *args, tg_rules **rules)
+{
+    const char *path = ui_arg(args, "rules");
+    return tg_rules_load(path ? &path : NULL, path ? 1 : 0, rules);
+}
+
+const tg_backend *ui_work_backend(const ui_args *args)
+{
+    const char *name = ui_arg(args, "backend");
+    return tg_backend_find(name ? name : "cpu");
+}
+
+tg_measure_options ui_work_measure(const ui_args *args, double budget_ms)
+{
+    return (tg_measure_options){.threads = (int)ui_arg_int(args, "threads"),
+                                .budget_ms = budget_ms,
+                                .seed = (uint64_t)ui_arg_int(args, "seed")};
+}
+
+void ui_print_json(ui_app *ui, json_t *object)
+{
+    char *text = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    ui_printf(ui, "%s\n", text ? text : "{}");
+    free(text);
+    json_decref(object);
+}
+
+void ui_printf(ui_app *ui, const char *fmt, ...)
+{
+    tg_str line = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    tg_str_vaddf(&line, fmt, ap);
+    va_end(ap);
+    ui_print(ui, tg_str_text(&line));
+    tg_str_free(&line);
+}
+
+json_t *ui_json_text(const char *s)
+{
+    json_t *j = json_string(s);
+    if (j) return j;
+    tg_str safe = {0};
+    for (; *s; s++) {
+        if ((unsigned char)*s < 0x80) tg_str_addc(&safe, *s);
+        else tg_str_addf(&safe, "\\x%02x", (unsigned char)*s);
+    }
+    j = json_string(tg_str_text(&safe));
+    tg_str_free(&safe);
+    return j;
+}
+
+json_t *ui_json_number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+void ui_progress_show(ui_progress *p, double share, const char *fmt, ...)
+{
+    int64_t now = tg_clock_ns();
+    if (p->quiet || !isatty(STDERR_FILENO) || (p->shown && now - p->last_ns < REDRAW_NS)) return;
+    p->shown = true;
+    p->last_ns = now;
+    int full = share < 0 ? 0 : share > 1 ? BAR : (int)(share * BAR);
+    fprintf(stderr, "\r%s [%.*s%*s] ", p->what, full, "########################", BAR - full, "");
+    va_list ap;
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputs("\033[K", stderr);
+    fflush(stderr);
+}
+
+void ui_progress_end(ui_progress *p)
+{
+    if (p->shown) fputs("\r\033[K", stderr);
+    p->shown = false;
+}
