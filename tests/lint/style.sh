@@ -49,7 +49,8 @@ too_long() {
 unlisted() {
     [ -f Makefile.am ] || return 0
     listed=$(sed -n 's/^ \{4\}\([^ ]*\) .*/\1/p' Makefile.am)
-    for file in $code $(files -name '*.def' -o -name '*.proto') $(find rules -type f 2>/dev/null); do
+    tables=$(files -name '*.def' -o -name '*.proto'; find rules -type f 2>/dev/null || :)
+    for file in $code $tables; do
         printf '%s\n' "$listed" | grep -qxF -e "$file" -e "${file%.c}" || echo "$file:1"
     done
 }
@@ -69,9 +70,9 @@ functions() {
     }'
 }
 
-# A public function has the prefix of its floor; what only its folder calls may begin with the noun
-# of the file instead (parse_name in rule_parse.c), in ops with the kind that ops.def gives it. Names that
-# macros make are not seen.
+# A public function has the prefix of its floor; what only its folder calls may begin with a noun
+# of its file instead (parse_name in rule_parse.c), in ops with the kind that ops.def gives it.
+# Names that macros make are not seen.
 misnamed() {
     functions | awk '$4 == "public" && $2 != "main" && $2 !~ /^[A-Z]+$/ {
         if ($1 ~ /^engine\/ops\// && $2 ~ /^(infer|work|kernel)_/) next
