@@ -217,7 +217,7 @@ tg_status infer_rnn(tg_infer *infer)
 /* One direction of one sequence at work. */
 typedef struct run {
     const cell *cell;
-    sizes s = {0};
+    sizes s;
     act acts[2 * 3];
     const act *f;            /* of this direction */
     const double *w, *r;     /* gates * hidden rows */
