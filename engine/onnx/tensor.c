@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Unaligned payloads up to this size are copied, so that kernels may read whole elements. */
-enum { COPIED = 64 << 20 };
+enum { COPIED = 64 << 20, HASHED = 4 << 20 };
 
 static const char *name_of(const Onnx__TensorProto *t)
 {
@@ -57,16 +57,29 @@ static void unref_weight(void *weight)
     tg_weight_unref(weight);
 }
 
+/*
+ * The hash must not depend on where the bytes lie: a saved model lays them elsewhere. Up to HASHED
+ * bytes all of them enter, of more only samples and the name.
+ */
+static tg_weight *weigh(const Onnx__TensorProto *t, const void *p, size_t n,
+                        void (*release)(void *), void *owner)
+{
+    uint64_t salt = tg_hash_str(0, t->name ? t->name : "");
+    tg_weight *w = tg_weight_wrap(p, n, salt, release, owner);
+    if (n <= HASHED) w->hash = tg_hash_bytes(1, p, n);
+    return w;
+}
+
 static tg_weight *raw_weight(const Onnx__TensorProto *t, tg_weight *file, tg_dtype dtype)
 {
-    const unsigned char *p = t->raw_data.data;
+    const unsigned char *p = t->raw_data.data, *from = file ? file->data : NULL;
     size_t n = t->raw_data.len, size = tg_dtype_size(dtype);
-    const unsigned char *from = file ? file->data : NULL;
     bool inside = file && p >= from && p < from + file->size;
     bool aligned = (uintptr_t)p % (size > 8 ? 8 : size) == 0;
-    if (!n || !inside || (!aligned && n <= COPIED)) return tg_weight_copy(n ? p : (void *)"", n);
-    uint64_t salt = tg_hash_str(0, t->name ? t->name : "");
-    return tg_weight_wrap(p, n, salt, unref_weight, tg_weight_ref(file));
+    if (n && inside && (aligned || n > COPIED))
+        return weigh(t, p, n, unref_weight, tg_weight_ref(file));
+    void *copy = tg_memdup(n ? p : (const void *)"", n + !n);
+    return weigh(t, copy, n, free, copy);
 }
 
 /* The list that holds the elements of this type where they are not raw: its length and values. */
@@ -151,7 +164,7 @@ static tg_status list_weight(const Onnx__TensorProto *t, const tg_type *type, tg
     size_t bytes = (size_t)tg_type_bytes(type);
     void *data = tg_malloc(bytes + 1);
     if (have) copy_list(t, type->dtype, have, data);
-    *weight = tg_weight_own(data, bytes);
+    *weight = weigh(t, data, bytes, free, data);
     return TG_OK;
 }
 

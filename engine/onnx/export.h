@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Saving a model: for the files of onnx/ that do it. */
+#ifndef TG_ONNX_EXPORT_H
+#define TG_ONNX_EXPORT_H
+
+#include "frame.h"
+#include "onnx.h"
+
+/*
+ * A model on its way out. The messages refer to the graph, the frame and the arena; nothing large
+ * is copied.
+ */
+typedef struct tg_exporter {
+    const tg_graph *g;
+    const tg_frame *frame;     /* NULL: the graph is not from a file */
+    tg_arena *arena;           /* also holds unpacked messages and evaluated weights */
+    int64_t file_opset, opset; /* of the default domain: what the model has, and what is written */
+    bool keep_dims;            /* symbolic dimensions stay symbolic */
+    unsigned char *emitted;    /* by id: written as a node */
+    tg_map wanted;             /* values that are read: TG_EXPORT_NODE or TG_EXPORT_TENSOR */
+    tg_map names;              /* value -> const char * */
+    tg_map tensors;            /* content of a made tensor -> const char *, its name */
+    tg_strmap used;            /* names of values that are taken */
+    tg_strmap node_names;
+    tg_strmap written; /* name in the file -> const char *, of constants that were attributes */
+    TG_VEC(Onnx__NodeProto *) nodes;
+    TG_VEC(Onnx__TensorProto *) tensor_list;
+    const char *raised_for; /* the operator that needs the newer opset; NULL: none */
+} tg_exporter;
+
+enum { TG_EXPORT_NODE = 1, TG_EXPORT_TENSOR };
+
+/* plan.c: what is written as a node and what as a tensor, the opset, the dimensions. */
+tg_status tg_export_plan(tg_exporter *ex) TG_MUST_USE;
+/* The node of the file, if it may be written as it is there. */
+const tg_frame_node *tg_export_verbatim(const tg_exporter *ex, const tg_node *node);
+
+/* names.c: names for all values that are written. */
+void tg_export_names(tg_exporter *ex);
+const char *tg_export_name(const tg_exporter *ex, tg_value v); /* "" if it has none */
+/* A name that no value has, beginning with `wish`; taken from now on. */
+const char *tg_export_fresh(tg_exporter *ex, const char *wish);
+const char *tg_export_node_name(tg_exporter *ex, const char *wish); /* "" stays "" */
+
+/* emit.c: the nodes and tensors. */
+tg_status tg_export_nodes(tg_exporter *ex) TG_MUST_USE;
+/* The name of a new tensor with these elements; equal ones are written once. */
+const char *tg_export_tensor(tg_exporter *ex, const tg_tensor *t, const char *wish);
+
+/* Fills the outputs of a message with the names of those of a node. */
+void tg_export_outputs(tg_exporter *ex, const tg_node *node, Onnx__NodeProto *proto);
+
+/* row.c: a node of the table in the form of the opset. Adds to `nodes`. */
+tg_status tg_export_row(tg_exporter *ex, const tg_node *node) TG_MUST_USE;
+/* carried.c: a node that was only carried. */
+tg_status tg_export_carried(tg_exporter *ex, const tg_node *node) TG_MUST_USE;
+/* Whether a carried node means the same in another opset of the default domain. */
+tg_status tg_carried_survives(const tg_exporter *ex, const tg_node *node, int64_t opset,
+                              bool *survives) TG_MUST_USE;
+/* Marks the names that subgraphs of a carried node define as used. */
+tg_status tg_carried_reserve(tg_exporter *ex, const tg_node *node) TG_MUST_USE;
+
+/* downgrade.c: the opset that a node needs, and its older forms. */
+int64_t tg_downgrade_needs(const tg_graph *g, const tg_node *node, int64_t opset);
+/* Changes a node written in the newest form to that of ex->opset. */
+void tg_downgrade(tg_exporter *ex, const tg_node *node, Onnx__NodeProto *proto);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is written as a node and what as a tensor, and in which opset. */
+#include "engine/base/log.h"
+#include "export.h"
+#include "standard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A folded value may be this much larger than the constants that it is made of. */
+enum { GROWTH = 256 };
+
+const tg_frame_node *tg_export_verbatim(const tg_exporter *ex, const tg_node *node)
+{
+    const tg_frame_node *f = node->rule ? NULL : tg_frame_find(ex->frame, node->id);
+    if (!f || ex->opset == ex->file_opset || tg_op_get(node->op)->domain[0]) return f;
+    bool same = tg_standard_version(f->proto->op_type, (int)ex->file_opset) ==
+                tg_standard_version(f->proto->op_type, (int)ex->opset);
+    return same ? f : NULL;
+}
+
+/* ---- constants ---- */
+
+static int64_t add_capped(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* Bytes of the weights below each constant, by id. */
+static int64_t *weigh_constants(const tg_graph *g)
+{
+    int64_t *below = tg_calloc(g->n_ids, sizeof *below);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const tg_node *node = g->nodes[g->order[i]];
+        if (node->weight) below[node->id] = (int64_t)node->weight->size;
+        for (int k = 0; node->constant && k < node->n_in; k++)
+            if (node->in[k] != TG_NO_VALUE)
+                below[node->id] = add_capped(below[node->id], below[tg_value_node(node->in[k])]);
+    }
+    return below;
+}
+
+static bool grows(const tg_node *node, int64_t below)
+{
+    for (int i = 0; i < node->n_out; i++)
+        if (!tg_type_complete(&node->out[i]) ||
+            tg_type_bytes(&node->out[i]) > add_capped(below, GROWTH))
+            return true;
+    return false;
+}
+
+static void want_inputs(tg_exporter *ex, const tg_node *node)
+{
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i] != TG_NO_VALUE)
+            *tg_map_put(&ex->wanted, node->in[i], NULL) = TG_EXPORT_NODE;
+}
+
+static bool is_wanted(const tg_exporter *ex, const tg_node *node)
+{
+    for (int i = 0; i < node->n_out; i++)
+        if (tg_map_find(&ex->wanted, tg_value_of(node->id, (uint32_t)i))) return true;
+    return false;
+}
+
+static void want_tensors(tg_exporter *ex, const tg_node *node)
+{
+    for (int i = 0; i < node->n_out; i++) {
+        uint64_t *want = tg_map_find(&ex->wanted, tg_value_of(node->id, (uint32_t)i));
+        if (want) *want = TG_EXPORT_TENSOR;
+    }
+}
+
+/* Users come before makers here, so that what is wanted is known. */
+static void choose_emitted(tg_exporter *ex)
+{
+    const tg_graph *g = ex->g;
+    int64_t *below = weigh_constants(g);
+    int unfolded = 0;
+    for (uint32_t i = g->n_nodes; i-- > 0;) {
+        const tg_node *node = g->nodes[g->order[i]];
+        if (node->op == TG_OP_INPUT) continue;
+        if (node->constant && !is_wanted(ex, node)) continue;
+        if (node->constant && (node->op == TG_OP_CONST || !grows(node, below[node->id]))) {
+            want_tensors(ex, node);
+            continue;
+        }
+        unfolded += node->constant;
+        ex->emitted[node->id] = node->op != TG_OP_SINK;
+        want_inputs(ex, node);
+    }
+    if (unfolded)
+        tg_log(TG_LOG_NOTE, "%d constant node%s left unfolded: the result would be large", unfolded,
+               unfolded > 1 ? "s" : "");
+    free(below);
+}
+
+/* ---- the opset ---- */
+
+/* The opset that the nodes need which cannot be written as they were. */
+static int64_t needed_opset(tg_exporter *ex)
+{
+    int64_t need = ex->opset;
+    for (uint32_t i = 0; i < ex->g->n_nodes; i++) {
+        const tg_node *node = ex->g->nodes[ex->g->order[i]];
+        if (!ex->emitted[node->id] || node->op < TG_OP_FIRST_REAL) continue;
+        if (tg_op_get(node->op)->domain[0] || tg_export_verbatim(ex, node)) continue;
+        int64_t needs = tg_downgrade_needs(ex->g, node, ex->opset);
+        if (needs <= need) continue;
+        need = needs;
+        ex->raised_for = tg_op_get(node->op)->name;
+    }
+    return need;
+}
+
+static tg_status check_carried(const tg_exporter *ex)
+{
+    for (uint32_t i = 0; i < ex->g->n_nodes; i++) {
+        const tg_node *node = ex->g->nodes[ex->g->order[i]];
+        bool survives = true;
+        if (node->op == TG_OP_OPAQUE) TG_TRY(tg_carried_survives(ex, node, ex->opset, &survives));
+        if (survives) continue;
+        char label[128];
+        return tg_fail(TG_UNSUPPORTED,
+                       "%s needs opset %lld, but the carried node %s has another form there than "
+                       "in opset %lld",
+                       ex->raised_for, (long long)ex->opset,
+                       tg_graph_label(ex->g, node->id, label, sizeof label),
+                       (long long)ex->file_opset);
+    }
+    return TG_OK;
+}
+
+static tg_status choose_opset(tg_exporter *ex)
+{
+    enum { USUAL = 17 };
+    ex->file_opset = tg_origin_opset(ex->g->origin);
+    ex->opset = ex->file_opset ? ex->file_opset : USUAL;
+    if (!ex->file_opset) ex->file_opset = ex->opset;
+    /* A raised opset takes nodes out of their old form, which may raise it again. */
+    for (int64_t need; (need = needed_opset(ex)) > ex->opset;) ex->opset = need;
+    if (ex->opset == ex->file_opset) return TG_OK;
+    if (ex->frame) {
+        TG_TRY(check_carried(ex));
+        tg_log(TG_LOG_NOTE, "opset raised from %lld to %lld for %s", (long long)ex->file_opset,
+               (long long)ex->opset, ex->raised_for);
+    }
+    return TG_OK;
+}
+
+/* ---- dimensions ---- */
+
+/* Operators that do the same at any size, so that a rewrite of them relied on no dimension. */
+static bool fits_any_size(const tg_op_row *row)
+{
+    static const char *const names[] = {
+        "BatchNormalization", "Conv", "ConvTranspose", "Gelu", "Gemm", "MatMul", "Softmax",
+        "LayerNormalization"};
+    if (row->flags & TG_ELTWISE) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(row->name, names[i]) == 0) return true;
+    return false;
+}
+
+/*
+ * A rewrite does not say whether it used the size of a dimension. It may have where it made or
+ * removed a node other than those that fit any size.
+ */
+static bool relied_on_dims(const tg_exporter *ex)
+{
+    const tg_graph *g = ex->g;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const tg_node *node = g->nodes[g->order[i]];
+        if (!ex->emitted[node->id] || node->op < TG_OP_FIRST_REAL) continue;
+        if (!tg_export_verbatim(ex, node) && !fits_any_size(tg_op_get(node->op))) return true;
+    }
+    for (size_t i = 0; i < ex->frame->nodes.n; i++) {
+        const tg_frame_node *f = &ex->frame->nodes.v[i];
+        if (!tg_frame_find(ex->frame, f->id) || tg_graph_node(g, f->id)) continue;
+        tg_op op = tg_op_find(f->proto->domain ? f->proto->domain : "", f->proto->op_type);
+        if (!fits_any_size(tg_op_get(op))) return true;
+    }
+    return false;
+}
+
+static void choose_dims(tg_exporter *ex)
+{
+    const tg_origin *origin = ex->g->origin;
+    ex->keep_dims = true;
+    if (ex->frame && !ex->frame->symbolic) return;
+    ex->keep_dims = !origin->fixed_dims && (!ex->frame || !relied_on_dims(ex));
+    if (ex->keep_dims) return;
+    tg_log(TG_LOG_NOTE, "symbolic dimensions are saved with the sizes that they have here: %s",
+           origin->fixed_dims ? "the model reads its shapes" : "a rewrite may rely on them");
+}
+
+tg_status tg_export_plan(tg_exporter *ex)
+{
+    ex->emitted = tg_arena_alloc(ex->arena, ex->g->n_ids);
+    choose_emitted(ex);
+    TG_TRY(choose_opset(ex));
+    choose_dims(ex);
+    return TG_OK;
+}
