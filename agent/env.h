@@ -27,6 +27,7 @@ typedef struct ag_env {
     void *self;
 } ag_env;
 
+/* What `open` gives lives no longer than the source. */
 typedef struct ag_source_class {
     tg_status (*open)(void *source, ag_env *env);
     void (*free)(void *source);

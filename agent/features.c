@@ -107,6 +107,25 @@ void ag_state_unref(ag_state *state)
         tg_arena_free(state->arena);
 }
 
+static void release_state(void *state)
+{
+    ag_state_unref(state);
+}
+
+ag_state *ag_state_share(ag_state *state)
+{
+    ag_state *copy = ag_state_new();
+    tg_arena_hold(copy->arena, release_state, ag_state_ref(state));
+    copy->key = state->key;
+    copy->graph = state->graph;
+    copy->no_stop = state->no_stop;
+    copy->n_candidates = state->n_candidates;
+    copy->global = state->global;
+    copy->candidates = TG_NEW_ARRAY(copy->arena, ag_candidate, state->n_candidates + 1);
+    for (int i = 0; i < state->n_candidates; i++) copy->candidates[i] = state->candidates[i];
+    return copy;
+}
+
 static bool in_range(const int *v, int n, int limit)
 {
     for (int i = 0; i < n; i++) {

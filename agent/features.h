@@ -101,6 +101,12 @@ ag_state *ag_state_new(void); /* empty, with an arena to fill */
 ag_state *ag_state_ref(ag_state *state);
 void ag_state_unref(ag_state *state); /* NULL is fine */
 
+/*
+ * A state of its own that shares all but its masks: `allowed` and `no_stop` may be changed before
+ * it is shared in turn. O(candidates).
+ */
+ag_state *ag_state_share(ag_state *state);
+
 /* Whether all indices of a state are in range and deltas keep their rules; for tests and asserts.
  */
 tg_status ag_state_check(const ag_state *state, const ag_spec *spec) TG_MUST_USE;

@@ -46,11 +46,13 @@ static void define_heads(ag_net *net)
     ADD(c_b2, "candidate.2.bias", 1, W, NONE, ZERO, 0);
     ADD(c_w3, "candidate.3.weight", W, 1, NONE, ORTHOGONAL, 0.01);
     ADD(c_b3, "candidate.3.bias", 1, 1, NONE, ZERO, 0);
+    ADD(c_skip, "candidate.linear", spec->candidate.n, 1, CANDIDATE, ZERO, 0);
     ADD(s_mean, "stop.mean", H, W, NONE, ORTHOGONAL, 0.5);
     ADD(s_x, "stop.global", spec->global.n, W, GLOBAL, LECUN, 1);
     ADD(s_b, "stop.bias", 1, W, NONE, ZERO, 0);
     ADD(s_w2, "stop.2.weight", W, 1, NONE, ORTHOGONAL, 0.01);
     ADD(s_b2, "stop.2.bias", 1, 1, NONE, ZERO, 0);
+    ADD(s_skip, "stop.linear", spec->global.n, 1, GLOBAL, ZERO, 0);
     ADD(v_mean, "value.mean", H, W, NONE, ORTHOGONAL, 0.5);
     ADD(v_sum, "value.sum", H, W, NONE, ORTHOGONAL, 0.5);
     ADD(v_x, "value.global", spec->global.n, W, GLOBAL, LECUN, 1);
@@ -193,6 +195,7 @@ static void candidate_head(const ag_net *net, const ag_real *value, ag_work *wor
     ag_dense(work->c2, work->c1, value + net->c_w2, value + net->c_b2, n, W, W);
     ag_tanh(work->c2, (size_t)n * (size_t)W);
     ag_dense(work->logits, work->c2, value + net->c_w3, value + net->c_b3, n, W, 1);
+    ag_dense_add(work->logits, work->x, value + net->c_skip, n, net->spec->candidate.n, 1);
 }
 
 static void graph_heads(const ag_net *net, const ag_real *value, const ag_state *state,
@@ -215,6 +218,7 @@ static void graph_heads(const ag_net *net, const ag_real *value, const ag_state 
     ag_dense_add(work->s1, work->global, value + net->s_x, 1, G, W);
     ag_tanh(work->s1, (size_t)W);
     ag_dense(work->logits + work->n, work->s1, value + net->s_w2, value + net->s_b2, 1, W, 1);
+    ag_dense_add(work->logits + work->n, work->global, value + net->s_skip, 1, G, 1);
     ag_dense(work->v1, work->now, value + net->v_mean, value + net->v_b, 1, H, W);
     ag_dense_add(work->v1, work->sum, value + net->v_sum, 1, H, W);
     ag_dense_add(work->v1, work->global, value + net->v_x, 1, G, W);
@@ -253,6 +257,8 @@ static void candidate_back(const ag_net *net, const ag_real *value, const ag_sta
     ag_real *d_diff = work->d_read + H;
     ag_dense_back(d2, grad + net->c_w3, grad + net->c_b3, work->c2, value + net->c_w3, d_logits, n,
                   W, 1);
+    ag_dense_back(NULL, grad + net->c_skip, NULL, work->x, NULL, d_logits, n,
+                  net->spec->candidate.n, 1);
     ag_tanh_back(d2, work->c2, nw);
     ag_dense_back(d1, grad + net->c_w2, grad + net->c_b2, work->c1, value + net->c_w2, d2, n, W, W);
     ag_tanh_back(d1, work->c1, nw);
@@ -280,6 +286,8 @@ static void stop_back(const ag_net *net, const ag_real *value, ag_work *work, co
     ag_real *d1 = zeroed(work, P_DHEAD, (size_t)W);
     ag_dense_back(d1, grad + net->s_w2, grad + net->s_b2, work->s1, value + net->s_w2, d_stop, 1, W,
                   1);
+    ag_dense_back(NULL, grad + net->s_skip, NULL, work->global, NULL, d_stop, 1,
+                  net->spec->global.n, 1);
     ag_tanh_back(d1, work->s1, (size_t)W);
     ag_dense_back(d_now, grad + net->s_mean, grad + net->s_b, work->now, value + net->s_mean, d1, 1,
                   H, W);

@@ -6,8 +6,10 @@
  *   STOP       one tanh layer on (mean, globals)
  *   value      two tanh layers on (mean, sum / 64, globals)
  *
- * where sums and means are over a graph's encoded nodes. The candidate head is shared, so the order
- * of the list does not matter and its length is free (X-RLflow, first version of its network).
+ * and to the logits a linear term of the candidate features and of the globals, zero at first,
+ * where a caller may put what it knows beforehand. Sums and means are over a graph's encoded nodes.
+ * The candidate head is shared, so the order of the list does not matter and its length is free
+ * (X-RLflow, first version of its network).
  */
 #ifndef AG_POLICY_H
 #define AG_POLICY_H
@@ -29,10 +31,10 @@ typedef struct ag_net {
     ag_shape shape;
     ag_layout layout;
     ag_gnn gnn;
-    size_t rule;                                                     /* [rules, shape.rule] */
-    size_t c_diff, c_mean, c_rule, c_x, c_b, c_w2, c_b2, c_w3, c_b3; /* candidate head */
-    size_t s_mean, s_x, s_b, s_w2, s_b2;                             /* STOP head */
-    size_t v_mean, v_sum, v_x, v_b, v_w2, v_b2, v_w3, v_b3;          /* value head */
+    size_t rule; /* [rules, shape.rule] */
+    size_t c_diff, c_mean, c_rule, c_x, c_b, c_w2, c_b2, c_w3, c_b3, c_skip; /* candidate head */
+    size_t s_mean, s_x, s_b, s_w2, s_b2, s_skip;                             /* STOP head */
+    size_t v_mean, v_sum, v_x, v_b, v_w2, v_b2, v_w3, v_b3;                  /* value head */
 } ag_net;
 
 /* Copies the spec. Errors: TG_INVALID (hidden not a multiple of heads, sizes out of range). */

@@ -12,7 +12,8 @@
 
 typedef struct worker {
     struct ag_trainer *trainer;
-    ag_env env; /* class NULL: none open */
+    ag_env env;        /* class NULL: none open */
+    ag_source *source; /* of env */
     uint64_t source_number;
     ag_work work;
 } worker;
@@ -116,6 +117,15 @@ static void leave(void *ctx)
 /* ---- episodes ----------------------------------------------------------------------------------
  */
 
+static void close_env(worker *w)
+{
+    if (w->env.class) w->env.class->free(w->env.self);
+    w->env.class = NULL;
+    w->source_number = 0;
+    ag_source_unref(w->source);
+    w->source = NULL;
+}
+
 /* Opens the environment of the present start state, if the worker's is of an older one. */
 static tg_status renew(worker *w)
 {
@@ -125,11 +135,15 @@ static tg_status renew(worker *w)
     ag_source *source = number != w->source_number ? ag_source_ref(t->source) : NULL;
     pthread_mutex_unlock(&t->lock);
     if (!source) return TG_OK;
-    if (w->env.class) w->env.class->free(w->env.self);
-    w->env.class = NULL;
+    close_env(w);
     tg_status status = source->class->open(source->self, &w->env);
-    ag_source_unref(source);
-    if (status == TG_OK) w->source_number = number;
+    if (status == TG_OK) {
+        w->source = source;
+        w->source_number = number;
+    } else {
+        w->env.class = NULL;
+        ag_source_unref(source);
+    }
     return status;
 }
 
@@ -552,7 +566,7 @@ void ag_trainer_free(ag_trainer *t)
     if (!t) return;
     stop(t);
     for (int i = 0; t->workers && i < ag_crew_size(t->crew); i++) {
-        if (t->workers[i].env.class) t->workers[i].env.class->free(t->workers[i].env.self);
+        close_env(&t->workers[i]);
         ag_work_done(&t->workers[i].work);
     }
     if (t->workers) ag_ppo_done(&t->ppo);
