@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* optimize: choose, prove, save, measure. */
+#include "tui/app.h"
+#include "tui/work.h"
+
+#include "agent/agent.h"
+
+#include <math.h>
+#include <string.h>
+
+UI_FAMILY(optimize);
+
+/* One run of the command. */
+typedef struct run {
+    ui_app *ui;
+    const ui_args *args;
+    const char *by;
+    tg_graph *model;
+    tg_rules *rules;
+    tg_trail *best;
+    tg_search_report report;
+    tg_verify_report verify;
+    tg_comparison latency;
+    bool measured;
+    ui_progress progress;
+} run;
+
+static void show_search(void *ctx, const tg_search_progress *p)
+{
+    run *r = ctx;
+    ui_progress_show(&r->progress, (double)p->expansions / p->budget,
+                     "%d graphs, best %.4f ms predicted", p->expansions, p->best_ms);
+}
+
+static void show_episodes(void *ctx, int episode, int episodes, double best_ms)
+{
+    run *r = ctx;
+    ui_progress_show(&r->progress, (double)episode / episodes,
+                     "episode %d of %d, best %.4f ms predicted", episode, episodes, best_ms);
+}
+
+static tg_status choose(run *r)
+{
+    uint64_t seed = (uint64_t)ui_arg_int(r->args, "seed");
+    int budget = (int)ui_arg_int(r->args, "budget");
+    if (strcmp(r->by, "ppo") == 0) {
+        ag_optimize_options o = {.episodes = (int)ui_arg_int(r->args, "episodes"),
+                                 .seed = seed,
+                                 .checkpoint = ui_arg(r->args, "policy"),
+                                 .progress = show_episodes,
+                                 .ctx = r};
+        return ag_optimize(r->rules, r->model, &o, &r->report, &r->best);
+    }
+    tg_search_options o = {.alpha = ui_arg_num(r->args, "alpha"),
+                           .budget = budget,
+                           .seed = seed,
+                           .progress = show_search,
+                           .ctx = r};
+    return tg_search_run(tg_search_find(r->by), r->rules, r->model, &o, &r->report, &r->best);
+}
+
+/* Proves every step and the whole; on failure nothing is written. */
+static tg_status prove(run *r)
+{
+    tg_trail *good;
+    tg_status status =
+        tg_trail_verify(r->best, (uint64_t)ui_arg_int(r->args, "seed"), NULL, &r->verify, &good);
+    if (status != TG_OK) {
+        tg_log(TG_LOG_WARN, "%d of %d steps hold", good->depth, r->best->depth);
+        tg_trail_unref(good);
+        return status;
+    }
+    tg_trail_unref(r->best);
+    r->best = good;
+    return TG_OK;
+}
+
+/* Saves, loads what was saved and compares that with the original: the file is what counts. */
+static tg_status save(run *r, const char *out)
+{
+    tg_graph *again;
+    TG_TRY(tg_onnx_save(r->best->graph, out));
+    TG_TRY(ui_work_load(r->args, out, &again));
+    tg_status status =
+        tg_verify(r->model, again, (uint64_t)ui_arg_int(r->args, "seed"), NULL, &r->verify);
+    tg_graph_unref(again);
+    return status == TG_OK ? TG_OK : tg_wrap(status, "%s: the saved model", out);
+}
+
+static tg_status measure(run *r)
+{
+    double budget = ui_arg_num(r->args, "measure");
+    tg_measure_options options = ui_work_measure(r->args, budget);
+    if (budget <= 0) return TG_OK;
+    tg_status status = tg_measure_compare(ui_work_backend(r->args), r->model, r->best->graph,
+                                          &options, &r->latency);
+    if (status == TG_UNSUPPORTED) {
+        tg_log(TG_LOG_WARN, "not measured: %s", tg_message());
+        return TG_OK;
+    }
+    r->measured = status == TG_OK;
+    return status;
+}
+
+static json_t *step_json(const run *r, int depth)
+{
+    const tg_taken *t = &tg_trail_at(r->best, depth)->taken;
+    return json_pack("{s:s, s:o, s:s, s:f, s:o}", "rule", t->rule, "site", ui_json_text(t->site),
+                     "by", r->by, "predicted_ms", t->predicted_ms, "graph_hash",
+                     json_sprintf("%016llx", (unsigned long long)t->hash));
+}
+
+static json_t *latency_json(const run *r)
+{
+    const tg_comparison *c = &r->latency;
+    if (!r->measured) return json_null();
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:s}", "before_ms", c->before_ms, "after_ms",
+                     c->after_ms, "ratio", c->ratio, "ratio_low", c->ratio_low, "ratio_high",
+                     c->ratio_high, "verdict", tg_verdict_name(c->verdict));
+}
+
+static void print_json(const run *r, const char *out)
+{
+    json_t *steps = json_array();
+    const tg_trail *root = tg_trail_at(r->best, 0);
+    for (int depth = 1; depth <= r->best->depth; depth++)
+        json_array_append_new(steps, step_json(r, depth));
+    json_t *all = json_pack(
+        "{s:o, s:o, s:s, s:o, s:i, s:i, s:f, s:f, s:o, s:o, s:b}", "model",
+        ui_json_text(ui_arg(r->args, "model")), "out", out ? ui_json_text(out) : json_null(), "by",
+        r->by, "steps", steps, "nodes_before", (int)tg_graph_op_count(root->graph), "nodes_after",
+        (int)tg_graph_op_count(r->best->graph), "cost_before_ms", root->cost_ms, "cost_after_ms",
+        r->best->cost_ms, "latency", latency_json(r), "max_abs_error",
+        ui_json_number(r->verify.max_abs_error), "verified", 1);
+    json_object_set_new(all, "stop", json_string(r->report.stop));
+    json_object_set_new(all, "expansions", json_integer(r->report.expansions));
+    json_object_set_new(all, "elapsed_s", json_real(r->report.seconds));
+    ui_print_json(r->ui, all);
+}
+
+static void print_words(const run *r, const char *out)
+{
+    const tg_trail *root = tg_trail_at(r->best, 0);
+    const tg_comparison *c = &r->latency;
+    for (int depth = 1; depth <= r->best->depth; depth++) {
+        const tg_taken *t = &tg_trail_at(r->best, depth)->taken;
+        ui_printf(r->ui, "%4d  %-36s %9.4f ms  %s\n", depth, t->rule, t->predicted_ms, t->site);
+    }
+    ui_printf(r->ui, "%d steps by %s (%s, %d graphs looked at, %.2f s)\n", r->best->depth, r->by,
+              r->report.stop, r->report.expansions, r->report.seconds);
+    ui_printf(r->ui, "operators  %u -> %u\n", tg_graph_op_count(root->graph),
+              tg_graph_op_count(r->best->graph));
+    ui_printf(r->ui, "predicted  %.4f -> %.4f ms (%+.1f%%)\n", root->cost_ms, r->best->cost_ms,
+              root->cost_ms > 0 ? 100 * (r->best->cost_ms / root->cost_ms - 1) : 0.0);
+    if (r->measured)
+        ui_printf(r->ui,
+                  "measured   %.4g -> %.4g ms on %s (%+.1f%% [%+.1f, %+.1f], %s, n=%d a side)\n",
+                  c->before_ms, c->after_ms, tg_backend_name(ui_work_backend(r->args)),
+                  100 * (c->ratio - 1), 100 * (c->ratio_low - 1), 100 * (c->ratio_high - 1),
+                  tg_verdict_name(c->verdict), c->n);
+    ui_printf(r->ui, "verified   largest difference %.3g%s%s\n", r->verify.max_abs_error,
+              out ? ", saved as " : "", out ? out : "");
+}
+
+static tg_status optimize(run *r, const char *out)
+{
+    TG_TRY(ui_work_load(r->args, ui_arg(r->args, "model"), &r->model));
+    TG_TRY(ui_work_rules(r->args, &r->rules));
+    tg_status status = choose(r);
+    ui_progress_end(&r->progress);
+    TG_TRY(status);
+    TG_TRY(prove(r));
+    if (out) TG_TRY(save(r, out));
+    TG_TRY(measure(r));
+    if (ui_arg_flag(r->args, "json")) print_json(r, out);
+    else print_words(r, out);
+    return TG_OK;
+}
+
+DEFCMD(optimize, "optimize",
+       "batch; model:file Model; -o --out:path Model file to write; "
+       "--by:choice(greedy|taso|random|exhaustive|ppo)=taso Who chooses; --budget:int=0 Graphs to "
+       "look at; "
+       "--alpha:num=1.05 How much dearer than the best a graph may be (taso); --episodes:int=200 "
+       "Episodes of "
+       "training (ppo); --policy:path Checkpoint to start from (ppo); --measure:num=2000 "
+       "Milliseconds for measuring "
+       "before and after; 0: do not" OPT_RULES OPT_BACKEND OPT_THREADS OPT_DIM OPT_SEED OPT_JSON
+           OPT_QUIET,
+       "Rewrite a model so that it runs faster and computes the same.\n\n"
+       "Each step and the saved file are checked on random inputs against the model; what differs "
+       "is not\n"
+       "written. Then both are measured side by side.")
+{
+    run r = {.ui = ui, .args = args, .by = ui_arg(args, "by")};
+    r.progress = (ui_progress){.what = "optimizing",
+                               .quiet = ui_arg_flag(args, "quiet") || ui_arg_flag(args, "json")};
+    tg_status status = optimize(&r, ui_arg(args, "out"));
+    tg_trail_unref(r.best);
+    tg_rules_unref(r.rules);
+    tg_graph_unref(r.model);
+    return status;
+}
