@@ -62,6 +62,8 @@ tg_status tg_carried_reserve(tg_exporter *ex, const tg_node *node) TG_MUST_USE;
 
 /* downgrade.c: the opset that a node needs, and its older forms. */
 int64_t tg_downgrade_needs(const tg_graph *g, const tg_node *node, int64_t opset);
+/* Whether attribute i means the same when it is left out. */
+bool tg_downgrade_implied(const tg_node *node, int i);
 /* Changes a node written in the newest form to that of ex->opset. */
 void tg_downgrade(tg_exporter *ex, const tg_node *node, Onnx__NodeProto *proto);
 

@@ -241,6 +241,7 @@ static tg_status import_model(tg_importer *im, tg_graph **g)
 static void importer_done(tg_importer *im)
 {
     tg_strmap_free(&im->values);
+    tg_strmap_free(&im->read);
     tg_strmap_free(&im->functions);
     tg_strmap_free(&im->node_names);
     tg_strmap_free(&im->carried);

@@ -37,6 +37,7 @@ typedef struct tg_importer {
     tg_arena *arena;    /* for the time of loading */
     tg_dims dims;
     tg_strmap values;    /* name -> tg_value */
+    tg_strmap read;      /* names that a node or subgraph reads, or that are outputs */
     tg_strmap functions; /* "domain\nname" of model-local functions */
     tg_strmap node_names;
     tg_strmap carried; /* operator -> number of opaque nodes */
@@ -91,5 +92,7 @@ typedef struct tg_draft {
 
 /* upgrade.c: brings the draft to the newest meaning. Errors: TG_UNSUPPORTED: carry it as it is. */
 tg_status tg_upgrade(tg_draft *d) TG_MUST_USE;
+/* The row for an operator of the file, under its present name, or TG_OP_OPAQUE. */
+tg_op tg_upgrade_op(const char *domain, const char *op_type);
 
 #endif

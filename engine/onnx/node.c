@@ -340,7 +340,7 @@ static tg_status import_any(tg_importer *im, const tg_item *item)
     if (standard && !function && !tg_standard_knows(proto->op_type))
         return tg_fail(TG_INVALID, "the default domain has no operator %s", proto->op_type);
     if (standard && !im->opset) return tg_fail(TG_INVALID, "opset_import lacks the default domain");
-    tg_op op = tg_op_find(standard ? "" : proto->domain, proto->op_type);
+    tg_op op = tg_upgrade_op(standard ? "" : proto->domain, proto->op_type);
     if (op < TG_OP_FIRST_REAL || function || tg_scope_has_graphs(proto)) return carry(im, item);
     return import_row(im, item, op);
 }

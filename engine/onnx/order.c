@@ -117,6 +117,19 @@ static tg_status sort(sorter *s)
     return TG_OK;
 }
 
+/* What is read by any node, so that results nobody wants can be told. */
+static void list_reads(tg_importer *im, const tg_item *items)
+{
+    for (size_t i = 0; i < im->graph->n_node; i++) {
+        for (size_t k = 0; k < items[i].proto->n_input; k++)
+            tg_strmap_put(&im->read, items[i].proto->input[k], NULL);
+        for (int k = 0; k < items[i].n_captured; k++)
+            tg_strmap_put(&im->read, items[i].captured[k], NULL);
+    }
+    for (size_t i = 0; i < im->graph->n_output; i++)
+        if (im->graph->output[i]->name) tg_strmap_put(&im->read, im->graph->output[i]->name, NULL);
+}
+
 tg_status tg_order_nodes(tg_importer *im)
 {
     size_t n = im->graph->n_node;
@@ -129,6 +142,7 @@ tg_status tg_order_nodes(tg_importer *im)
         s.items[i] = (tg_item){.proto = im->graph->node[i], .number = (int)i};
         tg_scope_captured(im->arena, &s.items[i]);
     }
+    list_reads(im, s.items);
     tg_status status = sort(&s);
     tg_vec_free(&s.stack);
     tg_strmap_free(&s.producers);

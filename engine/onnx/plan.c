@@ -2,6 +2,7 @@
 /* What is written as a node and what as a tensor, and in which opset. */
 #include "engine/base/log.h"
 #include "export.h"
+#include "import.h"
 #include "standard.h"
 
 #include <stdlib.h>
@@ -178,7 +179,7 @@ static bool relied_on_dims(const tg_exporter *ex)
     for (size_t i = 0; i < ex->frame->nodes.n; i++) {
         const tg_frame_node *f = &ex->frame->nodes.v[i];
         if (!tg_frame_find(ex->frame, f->id) || tg_graph_node(g, f->id)) continue;
-        tg_op op = tg_op_find(f->proto->domain ? f->proto->domain : "", f->proto->op_type);
+        tg_op op = tg_upgrade_op(f->proto->domain ? f->proto->domain : "", f->proto->op_type);
         if (!fits_any_size(tg_op_get(op))) return true;
     }
     return false;

@@ -71,7 +71,7 @@ static void write_inputs(row_writer *w)
 static void write_attr(row_writer *w, int i, const tg_attr_spec *spec)
 {
     const tg_attr *a = &w->node->attrs->a[i];
-    if (a->kind == TG_ATTR_NONE || (!spec->required && tg_attr_equal(a, &spec->value))) return;
+    if (tg_downgrade_implied(w->node, i)) return;
     const tg_fold_spec *fold = fold_of(w, i);
     bool as_input = fold && w->ex->opset >= fold->since &&
                     (fold->slot >= w->node->n_in || w->node->in[fold->slot] == TG_NO_VALUE);

@@ -1,11 +1,235 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Older forms of operators, brought to the newest meaning: one function a case. */
+/*
+ * Older forms of operators, brought to the newest meaning: one function a case. What cannot be
+ * brought there is TG_UNSUPPORTED, and the node is carried as it is.
+ */
+#include "engine/ops/ops.h"
 #include "import.h"
 
 #include <string.h>
 
-tg_status tg_upgrade(tg_draft *d)
+/* ---- the draft ---- */
+
+static tg_attr *find_attr(tg_draft *d, const char *name)
+{
+    for (size_t i = 0; i < d->attrs.n; i++)
+        if (strcmp(d->attrs.v[i].name, name) == 0) return &d->attrs.v[i].value;
+    return NULL;
+}
+
+static void set_attr(tg_draft *d, const char *name, tg_attr value)
+{
+    tg_attr *a = find_attr(d, name);
+    if (a) *a = value;
+    else tg_vec_push(&d->attrs, (tg_named_attr){name, value});
+}
+
+static void drop_attr(tg_draft *d, const char *name)
+{
+    for (size_t i = 0; i < d->attrs.n; i++)
+        if (strcmp(d->attrs.v[i].name, name) == 0) {
+            tg_vec_remove(&d->attrs, i);
+            return;
+        }
+}
+
+static int64_t int_attr(tg_draft *d, const char *name, int64_t otherwise)
+{
+    const tg_attr *a = find_attr(d, name);
+    return a && a->kind == TG_ATTR_INT ? a->i : otherwise;
+}
+
+static tg_status cannot(const char *what)
+{
+    return tg_fail(TG_UNSUPPORTED, "%s cannot be brought to its newest form", what);
+}
+
+/* ---- Softmax, LogSoftmax, Hardmax before 13: over all axes from `axis` on, as one ---- */
+
+/* The one axis from `from` on that is not 1; -1 if there are more, `from` if there is none. */
+static int64_t only_axis(const tg_shape *s, int64_t from)
+{
+    int64_t only = -1;
+    for (int64_t i = from; i < s->rank; i++) {
+        if (s->dim[i] == 1) continue;
+        if (only >= 0) return -1;
+        only = i;
+    }
+    return only < 0 ? from : only;
+}
+
+static tg_status build_one(tg_draft *d, tg_op op, tg_value in, tg_named_attr attr, tg_value *out)
+{
+    uint32_t id;
+    tg_node_spec spec = {.op = op, .in = &in, .n_in = 1, .attrs = &attr, .n_attrs = 1};
+    TG_TRY(tg_build_node(d->im->b, &spec, &id));
+    *out = tg_value_of(id, 0);
+    return TG_OK;
+}
+
+/* A matrix, its rows, and the old shape again. */
+static tg_status softmax_by_rows(tg_draft *d, const tg_shape *s, int64_t axis)
+{
+    int64_t rows = 1, columns = 1;
+    for (int64_t i = 0; i < axis; i++) rows *= s->dim[i];
+    for (int64_t i = axis; i < s->rank; i++) columns *= s->dim[i];
+    if (rows * columns == 0) return cannot("an empty softmax");
+    int64_t matrix[] = {rows, columns};
+    tg_value v;
+    TG_TRY(build_one(d, TG_OP(Reshape), d->in.v[0],
+                     (tg_named_attr){"shape", TG_ATTR_OF_INTS(matrix, 2)}, &v));
+    TG_TRY(build_one(d, d->op, v, (tg_named_attr){"axis", TG_ATTR_OF_INT(1)}, &v));
+    tg_named_attr shape = {"shape", TG_ATTR_OF_INTS(s->dim, s->rank)};
+    uint32_t id;
+    tg_node_spec spec = {.op = TG_OP(Reshape),
+                         .in = &v,
+                         .n_in = 1,
+                         .attrs = &shape,
+                         .n_attrs = 1,
+                         .name = d->proto->name,
+                         .out_names = d->out_names};
+    TG_TRY(tg_build_node(d->im->b, &spec, &id));
+    d->out = TG_NEW(d->im->arena, tg_value);
+    d->out[0] = tg_value_of(id, 0);
+    d->built = true;
+    return TG_OK;
+}
+
+static tg_status old_softmax(tg_draft *d)
+{
+    const tg_type *type =
+        d->in.n == 1 && d->in.v[0] != TG_NO_VALUE ? tg_build_type(d->im->b, d->in.v[0]) : NULL;
+    if (!type || !tg_type_complete(type)) return cannot("a softmax of unknown shape");
+    int64_t axis = int_attr(d, "axis", 1), only;
+    if (axis == type->shape.rank || !type->shape.rank) return cannot("a softmax over no axis");
+    TG_TRY(tg_axis_normalise(axis, type->shape.rank, &axis));
+    only = only_axis(&type->shape, axis);
+    if (only < 0) return softmax_by_rows(d, &type->shape, axis);
+    set_attr(d, "axis", TG_ATTR_OF_INT(only));
+    return TG_OK;
+}
+
+/* ---- Resize and its ancestors ---- */
+
+/* Inputs that are empty constants count as absent. */
+static tg_status drop_empty_inputs(tg_draft *d)
+{
+    for (size_t i = 1; i < d->in.n; i++) {
+        if (d->in.v[i] == TG_NO_VALUE) continue;
+        const tg_type *type = tg_build_type(d->im->b, d->in.v[i]);
+        if (!tg_type_complete(type) || tg_shape_count(&type->shape)) continue;
+        d->in.v[i] = TG_NO_VALUE;
+    }
+    return TG_OK;
+}
+
+/* Up to opset 10 both read x / scale without an offset, and took the element below. */
+static tg_status set_old_sampling(tg_draft *d)
+{
+    const tg_attr *mode = find_attr(d, "mode");
+    bool nearest = !mode || strcmp(mode->s, "nearest") == 0;
+    if (!nearest && strcmp(mode->s, "linear") != 0) return cannot("this mode of resizing");
+    set_attr(d, "coordinate_transformation_mode", tg_attr_str("asymmetric"));
+    if (nearest) set_attr(d, "nearest_mode", tg_attr_str("floor"));
+    return TG_OK;
+}
+
+static tg_status check_enlarges(const tg_tensor *scales)
+{
+    if (!scales) return cannot("a scale that is not constant");
+    for (int64_t i = 0; i < tg_tensor_count(scales); i++)
+        if (!(tg_tensor_f64(scales, i) >= 1)) return cannot("a reduction in size");
+    return TG_OK;
+}
+
+static tg_status scales_to_slot_2(tg_draft *d)
+{
+    if (d->in.n != 2 || d->in.v[1] == TG_NO_VALUE) return cannot("a resize without scales");
+    TG_TRY(check_enlarges(tg_build_value(d->im->b, d->in.v[1])));
+    tg_vec_push(&d->in, d->in.v[1]);
+    d->in.v[1] = TG_NO_VALUE;
+    d->slots[1] = 2;
+    return set_old_sampling(d);
+}
+
+static tg_status upsample_7(tg_draft *d)
+{
+    const tg_attr *scales = find_attr(d, "scales");
+    if (!scales || scales->kind != TG_ATTR_FLOATS || d->in.n != 1)
+        return cannot("an upsample without scales");
+    for (uint32_t i = 0; i < scales->n; i++)
+        if (!(scales->floats[i] >= 1)) return cannot("a reduction in size");
+    return set_old_sampling(d);
+}
+
+/* ---- others ---- */
+
+/* Leaves out results at the end that nothing reads; the first stays. */
+static void drop_unread(tg_draft *d)
+{
+    while (d->n_out > 1 && !tg_strmap_find(&d->im->read, d->out_names[d->n_out - 1])) d->n_out--;
+}
+
+static tg_status batch_norm_7(tg_draft *d)
+{
+    if (!int_attr(d, "spatial", 1)) return cannot("a batch norm that is not spatial");
+    drop_attr(d, "spatial");
+    return TG_OK;
+}
+
+/* Before 14 the number of outputs told training from use. */
+static tg_status batch_norm_13(tg_draft *d)
+{
+    drop_unread(d);
+    if (d->n_out > 1) return cannot("a batch norm in training");
+    return batch_norm_7(d);
+}
+
+/* Before 21 scale and bias had an entry a group. */
+static tg_status group_norm_20(tg_draft *d)
 {
     (void)d;
+    return cannot("a group norm with an entry a group");
+}
+
+/* Before 10 the mask had the type of the data. */
+static tg_status dropout_9(tg_draft *d)
+{
+    drop_unread(d);
+    return d->n_out > 1 ? cannot("a dropout that gives its mask") : TG_OK;
+}
+
+typedef struct upgrade {
+    const char *op_type;
+    int below; /* opsets before this one have the older form */
+    tg_status (*apply)(tg_draft *d);
+} upgrade;
+
+/* The first row that fits is taken. */
+static const upgrade upgrades[] = {
+    {"Softmax", 13, old_softmax},
+    {"LogSoftmax", 13, old_softmax},
+    {"Hardmax", 13, old_softmax},
+    {"Upsample", 9, upsample_7},
+    {"Upsample", 100, scales_to_slot_2},
+    {"Resize", 11, scales_to_slot_2},
+    {"Resize", 100, drop_empty_inputs},
+    {"BatchNormalization", 14, batch_norm_13},
+    {"GroupNormalization", 21, group_norm_20},
+    {"Dropout", 10, dropout_9},
+};
+
+tg_status tg_upgrade(tg_draft *d)
+{
+    for (size_t i = 0; i < sizeof upgrades / sizeof *upgrades; i++)
+        if (d->im->opset < upgrades[i].below && strcmp(d->proto->op_type, upgrades[i].op_type) == 0)
+            return upgrades[i].apply(d);
     return TG_OK;
+}
+
+tg_op tg_upgrade_op(const char *domain, const char *op_type)
+{
+    if (!domain[0] && strcmp(op_type, "Upsample") == 0) return TG_OP(Resize);
+    if (!domain[0] && strcmp(op_type, "Scatter") == 0) return TG_OP(ScatterElements);
+    return tg_op_find(domain, op_type);
 }
