@@ -97,7 +97,8 @@ tg_status infer_squeeze(tg_infer *infer)
     const tg_attr *axes = infer_list(infer, "axes", 1);
     if (!axes && has_type(infer, 1)) return TG_OK;
     unsigned set = 0;
-    for (int k = 0; !axes && k < in->rank; k++) set |= (unsigned)(in->dim[k] == 1) << k;
+    for (int k = 0; !axes && k < in->rank && k < TG_MAX_RANK; k++)
+        if (in->dim[k] == 1) set |= 1u << k;
     if (axes) TG_TRY(tg_axes_set(axes->ints, axes->n, in->rank, &set));
     tg_shape out = {0};
     for (int k = 0; k < in->rank; k++) {

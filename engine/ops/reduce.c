@@ -226,12 +226,14 @@ static int64_t exact_one(const tg_tensor *x, const reduction *r, int64_t base, c
     int64_t s = exact_start(x->dtype, rule), flip = flip_of(x->dtype, rule), v[TG_BLOCK];
     int64_t index[TG_MAX_RANK] = {0}, line = r->gone[r->n_gone - 1];
     int64_t inner = r->gone_stride[r->n_gone - 1];
+    void (*take)(int64_t *, const int64_t *, int64_t) = rule->exact;
+    if (take == exact_absolute && tg_dtype_kind(x->dtype) == 'u') take = exact_sum;
     while (r->count) {
         for (int64_t at = 0; at < line; at += TG_BLOCK) {
             int64_t m = line - at < TG_BLOCK ? line - at : TG_BLOCK;
             tg_element_load_i64(x, base + at * inner, inner, m, v);
             for (int64_t i = 0; flip && i < m; i++) v[i] ^= flip;
-            rule->exact(&s, v, m);
+            take(&s, v, m);
         }
         int64_t move = step(r->gone, r->gone_stride, index, r->n_gone - 1);
         if (move == INT64_MIN) break;
