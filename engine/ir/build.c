@@ -191,11 +191,20 @@ static tg_status check_arity(const draft *d)
     return TG_OK;
 }
 
+/* Does element i fit a float attribute? A bound of 2^31 - 1 does not: it stays an input. */
+static bool fits_float(const tg_tensor *t, int64_t i)
+{
+    double x = tg_tensor_f64(t, i);
+    if (tg_dtype_kind(t->dtype) != 'f') return x >= -0x1p24 && x <= 0x1p24;
+    return x != x || (double)(float)x == x;
+}
+
 static tg_attr attr_of_tensor(draft *d, tg_attr_kind kind, const tg_tensor *t)
 {
     int64_t n = tg_tensor_count(t);
     if (kind == TG_ATTR_INT && n == 1) return TG_ATTR_OF_INT(tg_tensor_i64(t, 0));
-    if (kind == TG_ATTR_FLOAT && n == 1) return TG_ATTR_OF_FLOAT((float)tg_tensor_f64(t, 0));
+    if (kind == TG_ATTR_FLOAT && n == 1 && fits_float(t, 0))
+        return TG_ATTR_OF_FLOAT((float)tg_tensor_f64(t, 0));
     if (kind == TG_ATTR_INTS) {
         int64_t *v = TG_NEW_ARRAY(d->arena, int64_t, n + 1);
         for (int64_t i = 0; i < n; i++) v[i] = tg_tensor_i64(t, i);
