@@ -52,9 +52,10 @@ struct ui_app {
     ui_keymap *global;
     TG_VEC(ui_keymap *) mode_maps; /* by ui_mode_at */
 
-    tg_str echo;        /* shown in the echo area; "" if nothing */
-    tg_str keys_shown;  /* a partial key, shown after a while */
-    char *last_message; /* in *Messages*, for folding repeats */
+    tg_str echo;          /* shown in the echo area; "" if nothing */
+    tg_str keys_shown;    /* a partial key, shown after a while */
+    bool keys_were_shown; /* the rest of the argument is shown at once */
+    char *last_message;   /* in *Messages*, for folding repeats */
     int message_repeats;
     TG_VEC(ui_line) overlay; /* rows drawn above the echo area, for which-key and menus */
 

@@ -96,6 +96,8 @@ void ui_buffer_draw(ui_app *ui, ui_buffer *buffer, size_t row, int width, ui_lin
     void (*draw)(ui_app *, ui_buffer *, size_t, int, ui_line *);
     UI_MODE_CALL(draw, buffer->mode, draw);
     ui_line_clear(line);
+    /* rows may have gone since the caller looked */
+    if (row >= ui_buffer_rows(ui, buffer)) return;
     if (draw) draw(ui, buffer, row, width, line);
-    else if (row < buffer->text.lines.n) ui_line_copy(line, &buffer->text.lines.v[row]);
+    else ui_line_copy(line, &buffer->text.lines.v[row]);
 }

@@ -42,7 +42,7 @@ void ui_buffers_done(ui_app *ui);
 void ui_buffer_set_mode(ui_app *ui, ui_buffer *buffer, const ui_mode *mode);
 
 size_t ui_buffer_rows(ui_app *ui, ui_buffer *buffer);
-/* Draws a row for a window `width` columns wide; `line` is cleared first. */
+/* Draws a row for a window `width` columns wide; `line` is cleared first. No such row: empty. */
 void ui_buffer_draw(ui_app *ui, ui_buffer *buffer, size_t row, int width, ui_line *line);
 
 #endif

@@ -90,12 +90,16 @@ static void add_filled(ui_text *out, const char *s)
     }
 }
 
-void ui_describe_command(ui_app *ui, const ui_command *command, ui_text *out)
+void ui_describe_command(ui_app *ui, const ui_command *command, const char *lead, ui_text *out)
 {
-    tg_str keys = {0}, usage = {0};
+    tg_str keys = {0}, usage = {0}, head = {0};
     ui_spec spec;
     ui_where_is(ui, command, &keys);
-    if (keys.n) ui_text_addf(out, UI_FACE_plain, "It is bound to %s.\n", keys.p);
+    tg_str_addf(&head, "%s, defined in %s.", lead, ui_command_file(command));
+    if (keys.n) tg_str_addf(&head, " It is bound to %s.", keys.p);
+    add_filled(out, head.p);
+    ui_text_add(out, UI_FACE_plain, "\n");
+    tg_str_free(&head);
     if (ui_spec_parse(command->spec, &spec) == TG_OK) {
         ui_spec_usage(&spec, &usage);
         ui_text_addf(out, UI_FACE_header, "(%s%s%s)\n", command->name,
@@ -247,9 +251,10 @@ void ui_help_show(ui_app *ui, ui_buffer *help)
 
 static void describe_named_command(ui_app *ui, const ui_command *c, ui_text *out)
 {
-    ui_text_addf(out, UI_FACE_plain, "%s is a command, defined in %s. ", c->name,
-                 ui_command_file(c));
-    ui_describe_command(ui, c, out);
+    tg_str lead = {0};
+    tg_str_addf(&lead, "%s is a command", c->name);
+    ui_describe_command(ui, c, lead.p, out);
+    tg_str_free(&lead);
 }
 
 tg_status ui_help_visit(ui_app *ui, const char *target)

@@ -8,8 +8,8 @@
 /* The keys of a command in the maps of the window that was in use, joined by ", "; "" if none. */
 void ui_where_is(ui_app *ui, const ui_command *command, tg_str *out);
 
-/* Adds what C-h f shows. Works without a screen. */
-void ui_describe_command(ui_app *ui, const ui_command *command, ui_text *out);
+/* Adds what C-h f shows after `lead`, the start of its first sentence. Works without a screen. */
+void ui_describe_command(ui_app *ui, const ui_command *command, const char *lead, ui_text *out);
 /* Adds what --help shows. */
 void ui_command_help(const ui_command *command, tg_str *out);
 

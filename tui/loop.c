@@ -157,7 +157,7 @@ static ui_key read_part(ui_app *ui, int n, bool escape)
     double echo = ui_opt_real(UI_OPT_echo_keystrokes), pop = ui_opt_real(UI_OPT_which_key_delay);
     bool partial = n || escape || ui->prefix.given;
     if (!partial) return ui_read_key(ui);
-    if (ui->keys_shown.n) show_partial(ui, n, escape);
+    if (ui->keys_shown.n || (!n && !escape && ui->keys_were_shown)) show_partial(ui, n, escape);
     if (echo > 0 && !ui->keys_shown.n) {
         ui_key key = ui_read_key_for(ui, echo);
         if (key != UI_KEY_NONE) return key;
@@ -208,6 +208,7 @@ static bool read_into(ui_app *ui, int n)
 static void end_partial(ui_app *ui)
 {
     if (ui->keys_shown.n || ui->overlay.n) ui_touch(ui);
+    ui->keys_were_shown = ui->keys_shown.n > 0;
     tg_str_clear(&ui->keys_shown);
     ui_whichkey_hide(ui);
 }
@@ -252,9 +253,17 @@ static void call_moved(ui_app *ui, const ui_window *before, const ui_buffer *buf
     if (moved) moved(ui, w);
 }
 
+/* Rows may go while nobody types; a command finds point on one that is there. */
+static void clamp_point(ui_app *ui, ui_window *w)
+{
+    size_t rows = ui_buffer_rows(ui, w->buffer);
+    if (w->point.row >= rows) w->point = (ui_point){rows ? rows - 1 : 0, w->point.col};
+}
+
 void ui_execute(ui_app *ui, const ui_command *command, const ui_args *args)
 {
     ui_prefix prefix = ui->prefix;
+    clamp_point(ui, ui->selected);
     const ui_window *before = ui->selected;
     const ui_buffer *buffer = ui->selected->buffer;
     size_t row = ui->selected->point.row;
@@ -265,6 +274,7 @@ void ui_execute(ui_app *ui, const ui_command *command, const ui_args *args)
     ui->keep_prefix = false;
     ui->last_command = ui->this_command;
     if (ui->exit) return;
+    clamp_point(ui, ui->selected);
     call_moved(ui, before, buffer, row);
     ui_touch(ui);
 }

@@ -98,7 +98,7 @@ static const struct {
 
 static void define_keys(void)
 {
-    char text[16];
+    char text[32];
     define_key("\033[200~", KEY_PASTE_BEGIN);
     define_key("\033[201~", KEY_PASTE_END);
     for (int i = 0; i < (int)(sizeof modified / sizeof *modified); i++) {

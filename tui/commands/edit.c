@@ -17,13 +17,19 @@ static tg_status check_writable(const ui_app *ui)
     return tg_fail(TG_USAGE, "Buffer is read-only: #<buffer %s>", b->name);
 }
 
-/* Before a change: what undo returns to. Runs of the same command are one step. */
+/* Runs of these are one step for undo. */
+static bool runs_together(const ui_command *c)
+{
+    return strcmp(c->name, "self-insert-command") == 0 || strstr(c->name, "delete-");
+}
+
+/* Before a change: what undo returns to. */
 static void begin_edit(ui_app *ui)
 {
     ui_window *w = ui->selected;
     size_t n = w->buffer->text.lines.v[w->point.row].text.n;
     if (w->point.col > n) w->point.col = n;
-    if (ui->last_command != ui->this_command) {
+    if (ui->last_command != ui->this_command || !runs_together(ui->this_command)) {
         ui_text_remember(&w->buffer->text, w->point.row, w->point.col);
     }
     w->buffer->modified = w != ui->mini;

@@ -43,15 +43,14 @@ DEFCMD(describe_key, "describe-key", "", "Explain what a key does; the key is as
     tg_str name = {0};
     tg_status status = read_keys(ui, "Describe key: ", &command, &name);
     if (status == TG_OK) {
-        tg_str target = {0};
+        tg_str target = {0}, lead = {0};
         tg_str_addf(&target, "key:%s", name.p);
         ui_active_binding(ui, ui->keys, ui->n_keys, &map);
         ui_buffer *b = ui_help_begin(ui, target.p);
-        ui_text_add(&b->text, UI_FACE_key, name.p);
-        ui_text_addf(&b->text, UI_FACE_plain, " runs the command %s (found in %s), defined in %s. ",
-                     command->name, map ? ui_keymap_map_name(map) : "text",
-                     ui_command_file(command));
-        ui_describe_command(ui, command, &b->text);
+        tg_str_addf(&lead, "%s runs the command %s (found in %s)", name.p, command->name,
+                    map ? ui_keymap_map_name(map) : "text");
+        ui_describe_command(ui, command, lead.p, &b->text);
+        tg_str_free(&lead);
         ui_help_show(ui, b);
         tg_str_free(&target);
     }
@@ -236,9 +235,10 @@ DEFCMD(help, "help", "batch; [command]:command Command to explain",
     if (name) {
         ui_text text;
         ui_text_init(&text);
-        ui_text_addf(&text, UI_FACE_plain, "%s is a command, defined in %s.\n", c->name,
-                     ui_command_file(c));
-        ui_describe_command(ui, c, &text);
+        tg_str lead = {0};
+        tg_str_addf(&lead, "%s is a command", name);
+        ui_describe_command(ui, c, lead.p, &text);
+        tg_str_free(&lead);
         char *s = ui_text_get(&text);
         ui_print(ui, s);
         free(s);
