@@ -32,7 +32,7 @@
 
 #include "engine/search/search.h"
 
-#include "engine/draw/drawing.h"
+#include "engine/draw/picture.h"
 
 #include "engine/history.h"
 #include "engine/step.h"

@@ -131,7 +131,8 @@ tg_value sample_taso_nasrnn(maker *m)
         snprintf(name, sizeof name, "x%d", i + 1);
         x[i] = make_input(m, name, DIMS(1, 512));
     }
-    tg_value h = make_weight(m, DIMS(1, 512), 0.1);
+    tg_value h =
+        make_input(m, "h0", DIMS(1, 512)); /* a weight in TASO, where weight-only work costs */
     for (int i = 0; i < steps && i < 64; i++) h = rnn_step(m, x[i], h);
     return h;
 }

@@ -9,7 +9,7 @@
 #ifndef TUI_JOURNAL_H
 #define TUI_JOURNAL_H
 
-#include "engine/history.h"
+#include "engine/engine.h"
 
 typedef struct ui_journal ui_journal;
 

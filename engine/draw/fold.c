@@ -101,6 +101,14 @@ static void close_block(const tg_graph *g, const uint32_t *ids, tg_block *b, uin
     b->signature = signature(g, ids, b);
 }
 
+/* A straight row that belongs to the join above it: what is done to each element, not a new start.
+ */
+static bool is_tail(const tg_graph *g, uint32_t id)
+{
+    const tg_op_row *row = tg_op_get(g->nodes[id]->op);
+    return row->flags & TG_ELTWISE && g->nodes[id]->op >= TG_OP_FIRST_REAL;
+}
+
 uint32_t tg_draw_blocks(const tg_graph *g, const uint32_t *ids, uint32_t n, tg_block *blocks)
 {
     unsigned char *cut = find_cuts(g, ids, n);
@@ -109,10 +117,11 @@ uint32_t tg_draw_blocks(const tg_graph *g, const uint32_t *ids, uint32_t n, tg_b
     for (uint32_t r = 0; r < n; r++) {
         if (!cut[r] && r + 1 < n) continue;
         bool region = r > start;
-        if (region && branches) {
+        if (branches && (region || !is_tail(g, ids[r]))) {
             blocks[n_blocks] = (tg_block){.first = block};
             close_block(g, ids, &blocks[n_blocks++], start);
             block = start;
+            branches = false;
         }
         branches |= region;
         start = r + 1;

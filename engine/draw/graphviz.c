@@ -52,7 +52,8 @@ static Agraph_t *build(const tg_drawing *d, const tg_layout *l)
     }
     for (size_t i = 0; i < l->edges.n; i++) {
         snprintf(name, sizeof name, "e%zu", i);
-        agedge(graph, nodes[l->edges.v[i].from], nodes[l->edges.v[i].to], name, 1);
+        Agedge_t *edge = agedge(graph, nodes[l->edges.v[i].from], nodes[l->edges.v[i].to], name, 1);
+        set(edge, "dir", "none"); /* else the line stops short of the box */
     }
     free(nodes);
     return graph;

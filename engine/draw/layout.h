@@ -36,6 +36,11 @@ tg_status tg_layout_graphviz(const tg_drawing *d, double limit_s, const tg_job *
                              tg_layout *l) TG_MUST_USE;
 void tg_layout_done(tg_layout *l);
 
+/* The colour of an operator class. */
+const char *tg_op_colour(const char *op_class);
+/* Fills a report but for its layout. */
+void tg_picture_count(const tg_graph *g, const tg_drawing *d, tg_picture_report *report);
+
 /* What a box says: one line, never empty. */
 void tg_box_words(const tg_row *row, tg_str *out);
 

@@ -31,7 +31,7 @@ static const theme *theme_named(const char *name)
     return &themes[0];
 }
 
-static const char *colour_of(const char *class)
+const char *tg_op_colour(const char *class)
 {
     for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
         if (strcmp(colours[i].class, class) == 0) return colours[i].colour;
@@ -81,7 +81,7 @@ static void add_box(const tg_graph *g, const tg_picture_options *o, const theme 
 {
     double w = l->box_width[r], h = l->box_height, x = l->at[r].x - w / 2, y = l->at[r].y - h / 2;
     const char *class = row->n_nodes == 1 ? tg_op_class(g->nodes[row->nodes[0]]) : "other";
-    const char *colour = colour_of(class);
+    const char *colour = tg_op_colour(class);
     bool lit = marked(o, row), ends = !row->n_nodes || g->nodes[row->nodes[0]]->op == TG_OP_INPUT;
     tg_str_addf(out, "<g class=\"%s\">", row->fold ? "fold" : class);
     add_tooltip(g, row, out);
@@ -142,7 +142,7 @@ static void add_head(const tg_graph *g, const tg_picture_options *o, const theme
     tg_str_add(out, "</text>\n");
 }
 
-static void count_rows(const tg_graph *g, const tg_drawing *d, tg_picture_report *report)
+void tg_picture_count(const tg_graph *g, const tg_drawing *d, tg_picture_report *report)
 {
     *report = (tg_picture_report){.rows = d->n_rows, .ops = tg_graph_op_count(g)};
     for (uint32_t r = 0; r < d->n_rows; r++)
@@ -167,7 +167,7 @@ tg_status tg_picture_svg(const tg_graph *g, const tg_picture_options *o, tg_str 
     TG_TRY(tg_draw_rails(g, &o->view, o->job, &d));
     tg_layout l = {0};
     tg_status status = TG_LIMIT;
-    count_rows(g, d, report);
+    tg_picture_count(g, d, report);
     tg_layout_edges(g, d, &l);
     if (d->n_rows <= (uint32_t)(o->max_rows ? o->max_rows : MAX_ROWS))
         status = tg_layout_graphviz(d, o->limit_s > 0 ? o->limit_s : 2, o->job, &l);
@@ -180,64 +180,4 @@ tg_status tg_picture_svg(const tg_graph *g, const tg_picture_options *o, tg_str 
     tg_layout_done(&l);
     tg_drawing_free(d);
     return status;
-}
-
-static void add_quoted(tg_str *out, const char *text)
-{
-    tg_str_addc(out, '"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') tg_str_addc(out, '\\');
-        if ((unsigned char)*text < 0x20) tg_str_addf(out, "\\\\x%02x", (unsigned char)*text);
-        else tg_str_addc(out, *text);
-    }
-    tg_str_addc(out, '"');
-}
-
-static void add_dot_row(const tg_graph *g, const tg_row *row, uint32_t r, tg_str *out)
-{
-    tg_str words = {0};
-    tg_box_words(row, &words);
-    tg_str_addf(out, "  n%u [label=", r);
-    add_quoted(out, tg_str_text(&words));
-    tg_str_add(out, ", tooltip=");
-    add_quoted(out, row->label);
-    const char *class = row->n_nodes == 1 ? tg_op_class(g->nodes[row->nodes[0]]) : "other";
-    tg_str_addf(out, ", class=\"%s\", color=\"%s\"];\n", class, colour_of(class));
-    tg_str_free(&words);
-}
-
-tg_status tg_picture_dot(const tg_graph *g, const tg_picture_options *o, tg_str *out,
-                         tg_picture_report *report)
-{
-    tg_drawing *d;
-    TG_TRY(tg_draw_rails(g, &o->view, o->job, &d));
-    tg_layout l = {0};
-    count_rows(g, d, report);
-    tg_layout_edges(g, d, &l);
-    report->layout = "dot";
-    tg_str_add(out, "digraph ");
-    add_quoted(out, o->title ? o->title : g->origin->graph_name);
-    tg_str_add(out, " {\n  node [shape=box, fontname=monospace];\n");
-    for (uint32_t r = 0; r < d->n_rows; r++) add_dot_row(g, &d->rows[r], r, out);
-    for (size_t i = 0; i < l.edges.n; i++) {
-        char shape[TG_SHAPE_TEXT];
-        tg_str_addf(out, "  n%u -> n%u [tooltip=\"%s\"];\n", l.edges.v[i].from, l.edges.v[i].to,
-                    tg_shape_text(shape, &tg_graph_type(g, l.edges.v[i].value)->shape));
-    }
-    tg_str_add(out, "}\n");
-    tg_layout_done(&l);
-    tg_drawing_free(d);
-    return TG_OK;
-}
-
-tg_status tg_picture_text(const tg_graph *g, const tg_picture_options *o, tg_str *out,
-                          tg_picture_report *report)
-{
-    tg_drawing *d;
-    TG_TRY(tg_draw_rails(g, &o->view, o->job, &d));
-    count_rows(g, d, report);
-    report->layout = "rails";
-    tg_drawing_text(g, d, out);
-    tg_drawing_free(d);
-    return TG_OK;
 }
