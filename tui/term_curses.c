@@ -24,7 +24,9 @@ typedef struct real {
     FILE *in, *out;
     SCREEN *screen;
     ui_grid shown;
-    bool dirty, light, backspace_is_h;
+    bool dirty, light;
+    bool erase_is_h; /* ^H deletes, for the line settings say so; else it is C-h */
+    bool kbs_is_h;   /* the terminal's description takes ^H for the backspace key */
     int n_pairs, pairs[MAX_PAIRS][2];
     tg_str paste;
 } real;
@@ -76,7 +78,7 @@ static void rescue_prepare(int fd, const struct termios *settings)
 
 static void send_text(const real *r, const char *s)
 {
-    ssize_t done = write(r->term.fd, s, strlen(s));
+    ssize_t done = write(fileno(r->out), s, strlen(s));
     (void)done;
 }
 
@@ -181,10 +183,11 @@ static ui_key real_read(ui_term *term)
         int kind = wget_wch(stdscr, &c);
         if (kind == ERR) return UI_KEY_NONE;
         if (kind == OK) {
-            if (c == '\b' && r->backspace_is_h) return UI_KEY_DEL;
+            if (c == '\b' && r->erase_is_h) return UI_KEY_DEL;
             return c == '\n' ? 10 : (ui_key)c;
         }
         if (c == KEY_PASTE_BEGIN) return read_paste(r);
+        if (c == KEY_BACKSPACE && r->kbs_is_h && !r->erase_is_h) return '\b';
         ui_key key = function_key((int)c);
         if (key != UI_KEY_NONE) return key;
     }
@@ -292,6 +295,10 @@ static void real_close(ui_term *term)
 {
     real *r = (real *)term;
     if (takes_paste()) send_text(r, "\033[?2004l");
+    /* without an alternate screen the shell goes on at the last line */
+    move(LINES - 1, 0);
+    clrtoeol();
+    refresh();
     endwin();
     rescue.armed = 0;
     delscreen(r->screen);
@@ -341,12 +348,13 @@ static void start_screen(real *r, const struct termios *settings)
     nodelay(stdscr, TRUE);
     set_escdelay(50);
     define_keys();
-    r->backspace_is_h = settings->c_cc[VERASE] == '\b';
+    const char *kbs = tigetstr("kbs");
+    r->kbs_is_h = kbs && kbs != (char *)-1 && strcmp(kbs, "\b") == 0;
+    r->erase_is_h = settings->c_cc[VERASE] == '\b';
     r->term.tier = find_tier();
     r->term.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 && strcmp(termname(), "vt100") != 0;
-    rescue_prepare(r->term.fd, settings);
+    rescue_prepare(fileno(r->out), settings);
     if (takes_paste()) send_text(r, "\033[?2004h");
-    /* the line settings that a crash must undo are sent by rescue_prepare's capabilities */
     if (takes_paste()) rescue_add("\033[?2004l");
 }
 
