@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reductions of floats, also pooling over everything. */
+#include "eltwise.h"
+#include "plan.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum reduction { SUM, MEAN, MAX, MIN, PROD, L1, L2, SUM_SQUARE, NONE } reduction;
+
+static const struct {
+    const char *name;
+    reduction kind;
+} kinds[] = {
+    {"ReduceSum", SUM},
+    {"ReduceMean", MEAN},
+    {"ReduceMax", MAX},
+    {"ReduceMin", MIN},
+    {"ReduceProd", PROD},
+    {"ReduceL1", L1},
+    {"ReduceL2", L2},
+    {"ReduceSumSquare", SUM_SQUARE},
+    {"GlobalAveragePool", MEAN},
+    {"GlobalMaxPool", MAX},
+};
+
+/* Axes in the order of the input's memory; `to` is 0 along a reduced one. Strides in elements. */
+typedef struct plan_reduce {
+    reduction kind;
+    int rank;
+    int64_t dim[TG_MAX_RANK], from[TG_MAX_RANK], to[TG_MAX_RANK];
+    int64_t count; /* of outputs */
+    double share;  /* 1 / elements that become one */
+} plan_reduce;
+
+typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
+
+static float combine(reduction kind, float a, float x)
+{
+    switch (kind) {
+    case MAX: return x > a || x != x ? x : a;
+    case MIN: return x < a || x != x ? x : a;
+    case PROD: return a * x;
+    case L1: return a + fabsf(x);
+    case L2:
+    case SUM_SQUARE: return a + x * x;
+    default: return a + x;
+    }
+}
+
+/* Sixteen sums side by side keep rounding small as well as time. */
+static float sum_row(const float *x, int64_t n)
+{
+    lanes sum = {0};
+    float all[16], total = 0;
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) sum += *(const lanes *)(x + i);
+    memcpy(all, &sum, sizeof all);
+    for (; i < n; i++) total += x[i];
+    for (int k = 0; k < 16; k++) total += all[k];
+    return total;
+}
+
+static void row_to_one(const plan_reduce *r, const float *from, int64_t stride, int64_t n,
+                       float *to)
+{
+    if (stride == 1 && (r->kind == SUM || r->kind == MEAN)) {
+        *to += sum_row(from, n);
+        return;
+    }
+    float a = *to;
+    for (int64_t i = 0; i < n; i++) a = combine(r->kind, a, from[i * stride]);
+    *to = a;
+}
+
+static void row_to_row(const plan_reduce *r, const float *from, int64_t fs, int64_t n, float *to,
+                       int64_t ts)
+{
+    if (fs == 1 && ts == 1 && (r->kind == SUM || r->kind == MEAN)) {
+        int64_t i = 0;
+        for (; i + 16 <= n; i += 16) *(lanes *)(to + i) += *(const lanes *)(from + i);
+        for (; i < n; i++) to[i] += from[i];
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) to[i * ts] = combine(r->kind, to[i * ts], from[i * fs]);
+}
+
+static void reduce_axis(const plan_reduce *r, int axis, const float *from, float *to)
+{
+    if (axis == r->rank - 1) {
+        if (r->to[axis] == 0) row_to_one(r, from, r->from[axis], r->dim[axis], to);
+        else row_to_row(r, from, r->from[axis], r->dim[axis], to, r->to[axis]);
+        return;
+    }
+    for (int64_t i = 0; i < r->dim[axis]; i++)
+        reduce_axis(r, axis + 1, from + i * r->from[axis], to + i * r->to[axis]);
+}
+
+static tg_status run_reduce(tg_cpu_plan *p, const tg_step *step, void *const *ptr)
+{
+    (void)p;
+    const plan_reduce *r = step->own;
+    float *to = ptr[1];
+    float start = r->kind == MAX ? -INFINITY : r->kind == MIN ? INFINITY : r->kind == PROD ? 1 : 0;
+    for (int64_t i = 0; i < r->count; i++) to[i] = start;
+    reduce_axis(r, 0, ptr[0], to);
+    if (r->kind == MEAN)
+        for (int64_t i = 0; i < r->count; i++) to[i] = (float)(to[i] * r->share);
+    if (r->kind == L2)
+        for (int64_t i = 0; i < r->count; i++) to[i] = sqrtf(to[i]);
+    return TG_OK;
+}
+
+static void add_axis(plan_reduce *r, int64_t dim, int64_t from, int64_t to)
+{
+    int last = r->rank - 1;
+    if (dim == 1) return;
+    if (r->rank && r->from[last] == from * dim && r->to[last] == to * dim &&
+        (to != 0) == (r->to[last] != 0)) {
+        r->dim[last] *= dim;
+        r->from[last] = from;
+        r->to[last] = to;
+        return;
+    }
+    r->dim[r->rank] = dim;
+    r->from[r->rank] = from;
+    r->to[r->rank++] = to;
+}
+
+/* Which axes are reduced; false if that is not known. */
+static bool reduced_axes(const tg_node *node, int64_t rank, bool *reduced)
+{
+    int at = tg_op_attr_index(node->op, "axes");
+    memset(reduced, 0, TG_MAX_RANK);
+    if (at < 0) { /* pooling */
+        for (int i = 2; i < rank; i++) reduced[i] = true;
+        return true;
+    }
+    if (node->n_in != 1) return false;
+    const tg_attr *axes = &node->attrs->a[at];
+    bool none = axes->kind == TG_ATTR_NONE || axes->n == 0;
+    if (none && tg_node_attr(node, "noop_with_empty_axes")->i) return false;
+    for (int i = 0; i < rank; i++) reduced[i] = none;
+    for (uint32_t i = 0; !none && i < axes->n; i++)
+        reduced[axes->ints[i] < 0 ? axes->ints[i] + rank : axes->ints[i]] = true;
+    return true;
+}
+
+static reduction kind_of(const tg_node *node)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].name, tg_op_get(node->op)->name) == 0) return kinds[i].kind;
+    return NONE;
+}
+
+/* The result as if all axes were kept: strides of the input's axes in the output's memory. */
+static tg_layout kept_layout(const tg_operand *in, const bool *reduced, tg_layout *strides)
+{
+    tg_shape kept = in->shape;
+    for (int i = 0; i < kept.rank; i++)
+        if (reduced[i]) kept.dim[i] = 1;
+    tg_layout l =
+        tg_layout_is_last(&in->shape, &in->layout) ? tg_layout_last(&kept) : tg_layout_plain(&kept);
+    *strides = l;
+    for (int i = 0; i < kept.rank; i++)
+        if (reduced[i]) strides->stride[i] = 0;
+    return l;
+}
+
+tg_status tg_cpu_plan_reduce(tg_cpu_plan *p, const tg_node *node)
+{
+    bool reduced[TG_MAX_RANK];
+    plan_reduce r = {.kind = kind_of(node)};
+    int axes[TG_MAX_RANK];
+    tg_operand in;
+    if (!tg_cpu_is_float(p, node->in[0]) || r.kind == NONE)
+        return tg_fail(TG_UNSUPPORTED, "not of floats");
+    const tg_shape *shape = &tg_cpu_type(p, node->in[0])->shape;
+    if (!reduced_axes(node, shape->rank, reduced)) return tg_fail(TG_UNSUPPORTED, "axes vary");
+    TG_TRY(tg_cpu_value(p, node->in[0], &in));
+    bool keeps = node->out[0].shape.rank == shape->rank;
+    tg_layout to, layout = kept_layout(&in, reduced, &to);
+    if (!keeps) {
+        layout = tg_layout_plain(&node->out[0].shape);
+        for (int i = 0, k = 0; i < shape->rank; i++)
+            to.stride[i] = reduced[i] ? 0 : layout.stride[k++];
+    }
+    tg_layout_order(&in.shape, &in.layout, axes);
+    for (int k = 0; k < shape->rank; k++)
+        add_axis(&r, shape->dim[axes[k]], in.layout.stride[axes[k]], to.stride[axes[k]]);
+    if (!r.rank) r.dim[r.rank++] = 1;
+    r.count = tg_shape_count(&node->out[0].shape);
+    r.share = (double)r.count / (double)tg_shape_count(shape);
+    tg_operand out = tg_cpu_new(p, &node->out[0], &layout), operands[] = {in, out};
+    tg_cpu_set(p, node, 0, &out);
+    tg_cpu_step(p, node, run_reduce, tg_arena_dup(p->memory, &r, sizeof r), operands, 2);
+    p->stats->loops++;
+    return TG_OK;
+}
+
+tg_status tg_cpu_plan_global_pool(tg_cpu_plan *p, const tg_node *node)
+{
+    return tg_cpu_plan_reduce(p, node);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "vector.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Vectors of 64 bytes never cross a call here: their passing does not matter. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+#ifdef __x86_64__
+#define NAME(x) wide_##x
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+#include "vector_body.h"
+#undef NAME
+#undef TARGET
+#define NAME(x) middle_##x
+#define TARGET __attribute__((target("avx2,fma")))
+#include "vector_body.h"
+#undef NAME
+#undef TARGET
+#endif
+#define NAME(x) base_##x
+#define TARGET
+#include "vector_body.h"
+#undef NAME
+#undef TARGET
+
+typedef void (*program_fn)(const tg_vector *p, const float **in, float *const *scratch, int n);
+
+static program_fn best(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return wide_program;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return middle_program;
+#endif
+    return base_program;
+}
+
+void tg_vector_apply(const tg_vector_op *op, const float *a, const float *b, float *to, int n)
+{
+    float in[2][16], out[16];
+    tg_vector program = {.n_ops = 1, .ops = {*op}};
+    program.ops[0].a = 0;
+    program.ops[0].b = 1;
+    program.ops[0].to = 0;
+    const float *operands[] = {in[0], in[1]};
+    float *result = out;
+    for (int i = 0; i < n; i += 16) {
+        size_t size = sizeof(float) * (size_t)(n - i < 16 ? n - i : 16);
+        memset(in, 0, sizeof in);
+        if (a) memcpy(in[0], a + i, size);
+        if (b) memcpy(in[1], b + i, size);
+        best()(&program, operands, &result, 1);
+        memcpy(to + i, out, size);
+    }
+}
+
+/* Where a block of an input begins; short rows and broadcasts are gathered into its register. */
+static const float *input_block(const tg_vector *p, int i, const float *at, const float *tiles,
+                                int64_t done, int n, float *reg)
+{
+    int64_t stride = p->stride[i][p->rank - 1];
+    if (p->period[i]) return tiles + p->tile_at[i] + done % p->period[i];
+    if (stride == 1) return at + done;
+    if (stride == 0) {
+        for (int k = 0; k < n; k++) reg[k] = *at;
+    } else {
+        for (int k = 0; k < n; k++) reg[k] = at[(done + k) * stride];
+    }
+    return reg;
+}
+
+static void output_block(const tg_vector *p, int i, float *at, int64_t done, int n,
+                         const float *reg)
+{
+    int64_t stride = p->stride[i][p->rank - 1];
+    if (reg == at + done) return;
+    if (stride == 1) memcpy(at + done, reg, sizeof(float) * (size_t)n);
+    else
+        for (int k = 0; k < n; k++) at[(done + k) * stride] = reg[k];
+}
+
+typedef struct registers {
+    float block[TG_VECTOR_REGISTERS][TG_VECTOR_BLOCK] __attribute__((aligned(64)));
+} registers;
+
+/* The innermost axis, from the operands' places `at`. */
+static void run_row(const tg_vector *p, program_fn fn, float *const *at, const float *tiles,
+                    registers *r)
+{
+    const float *in[TG_VECTOR_REGISTERS];
+    float *to[TG_VECTOR_REGISTERS];
+    int64_t length = p->dim[p->rank - 1];
+    for (int64_t done = 0; done < length; done += TG_VECTOR_BLOCK) {
+        int n = length - done < TG_VECTOR_BLOCK ? (int)(length - done) : TG_VECTOR_BLOCK;
+        for (int i = 0; i < p->n_registers; i++) in[i] = to[i] = r->block[i];
+        for (int i = 0; i < p->n_in; i++)
+            in[i] = input_block(p, i, at[i], tiles, done, n, r->block[i]);
+        for (int i = 0; i < p->n_out; i++)
+            if (n % 16 == 0 && p->stride[p->n_in + i][p->rank - 1] == 1 && p->out[i] >= p->n_in)
+                in[p->out[i]] = to[p->out[i]] = at[p->n_in + i] + done;
+        fn(p, in, to, (n + 15) / 16);
+        for (int i = 0; i < p->n_out; i++)
+            output_block(p, p->n_in + i, at[p->n_in + i], done, n, in[p->out[i]]);
+    }
+}
+
+static void run_axis(const tg_vector *p, program_fn fn, int axis, float *const *at,
+                     const float *tiles, registers *r)
+{
+    float *here[TG_VECTOR_OPERANDS];
+    int n = p->n_in + p->n_out;
+    if (axis == p->rank - 1) {
+        run_row(p, fn, at, tiles, r);
+        return;
+    }
+    memcpy(here, at, sizeof *here * (size_t)n);
+    for (int64_t i = 0; i < p->dim[axis]; i++) {
+        run_axis(p, fn, axis + 1, here, tiles, r);
+        for (int k = 0; k < n; k++) here[k] += p->stride[k][axis];
+    }
+}
+
+void tg_vector_run(const tg_vector *p, float *const *operand, float *tiles)
+{
+    registers r;
+    for (int i = 0; i < p->n_in; i++) {
+        float *tile = tiles + p->tile_at[i];
+        if (!p->period[i]) continue;
+        int64_t n = p->period[i] + TG_VECTOR_BLOCK + 16;
+        for (int64_t k = 0, from = 0; k < n; k++) {
+            tile[k] = operand[i][from];
+            if (++from == p->period[i]) from = 0;
+        }
+    }
+    run_axis(p, best(), 0, operand, tiles, &r);
+}
+
+static bool joins(const tg_vector *p, int outer, int inner, int64_t dim, int operands)
+{
+    for (int i = 0; i < operands; i++)
+        if (p->stride[i][outer] != p->stride[i][inner] * dim) return false;
+    return true;
+}
+
+/* Merges the two innermost axes if each operand either runs through both or repeats. */
+static void merge_periodic(tg_vector *p)
+{
+    int inner = p->rank - 1, outer = p->rank - 2, n = p->n_in + p->n_out;
+    if (p->rank < 2 || p->dim[inner] > 4096) return;
+    for (int i = 0; i < n; i++) {
+        int64_t o = p->stride[i][outer], s = p->stride[i][inner];
+        bool through = s == 1 && o == p->dim[inner], scalar = !s && !o;
+        bool repeats = s == 1 && o == 0 && i < p->n_in;
+        if (!through && !scalar && !repeats) return;
+    }
+    for (int i = 0; i < n; i++) {
+        if (p->stride[i][inner] == 1 && p->stride[i][outer] == 0) {
+            p->period[i] = p->dim[inner];
+            p->tile_at[i] = p->tiles;
+            p->tiles += (p->dim[inner] + TG_VECTOR_BLOCK + 31) / 16 * 16;
+        }
+    }
+    p->dim[outer] *= p->dim[inner];
+    for (int i = 0; i < n; i++) p->stride[i][outer] = p->stride[i][inner];
+    p->rank--;
+}
+
+void tg_vector_collapse(tg_vector *p, int rank, const int *axes)
+{
+    tg_vector q = *p;
+    int n = p->n_in + p->n_out;
+    q.rank = 0;
+    for (int k = 0; k < rank; k++) {
+        int axis = axes[k];
+        if (p->dim[axis] == 1) continue;
+        for (int i = 0; i < n; i++) q.stride[i][q.rank] = p->stride[i][axis];
+        q.dim[q.rank] = p->dim[axis];
+        if (q.rank && joins(&q, q.rank - 1, q.rank, q.dim[q.rank], n)) {
+            for (int i = 0; i < n; i++) q.stride[i][q.rank - 1] = q.stride[i][q.rank];
+            q.dim[q.rank - 1] *= q.dim[q.rank];
+        } else {
+            q.rank++;
+        }
+    }
+    if (!q.rank) {
+        q.rank = 1;
+        q.dim[0] = 1;
+        for (int i = 0; i < n; i++) q.stride[i][0] = 1;
+    }
+    *p = q;
+    /* A periodic operand must not move with the outer axes, which its tile does not follow. */
+    bool outer_moves = false;
+    for (int i = 0; i < p->n_in; i++)
+        for (int k = 0; k + 2 < p->rank; k++)
+            if (p->stride[i][p->rank - 2] == 0 && p->stride[i][p->rank - 1] == 1 && p->stride[i][k])
+                outer_moves = true;
+    if (!outer_moves) merge_periodic(p);
+}
