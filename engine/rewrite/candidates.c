@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sites that can be taken, each result once. */
+#include "apply.h"
+#include "preview.h"
+
+#include "engine/base/hash.h"
+
+#include <stdlib.h>
+
+enum { POLLED = 64 };
+
+struct tg_candidates {
+    tg_arena *arena;
+    tg_rules *rules;
+    tg_graph *g;
+    tg_sites *sites;
+    TG_VEC(tg_candidate) list;
+    tg_map by_key;
+    int refused, merged;
+};
+
+void tg_candidates_free(tg_candidates *c)
+{
+    if (!c) return;
+    tg_vec_free(&c->list);
+    tg_map_free(&c->by_key);
+    tg_sites_free(c->sites);
+    tg_arena_free(c->arena);
+    tg_graph_unref(c->g);
+    tg_rules_unref(c->rules);
+    free(c);
+}
+
+static void add_site(tg_candidates *c, previewer *p, tg_map *seen, const tg_site *site)
+{
+    tg_candidate candidate = {.site = site};
+    bool fresh;
+    preview_run(p, site, c->arena, &candidate.preview);
+    if (!candidate.preview.ok) {
+        c->refused++;
+        return;
+    }
+    tg_map_put(seen, candidate.preview.hash_after, &fresh);
+    if (!fresh) {
+        c->merged++;
+        return;
+    }
+    *tg_map_put(&c->by_key, site->key, NULL) = c->list.n;
+    tg_vec_push(&c->list, candidate);
+}
+
+static tg_status add_all(tg_candidates *c, const tg_job *job)
+{
+    tg_map seen = {0};
+    previewer p;
+    tg_status status = TG_OK;
+    preview_init(&p, c->rules, c->g);
+    tg_map_put(&seen, c->g->hash, NULL);
+    for (int i = 0; i < tg_sites_count(c->sites) && status == TG_OK; i++) {
+        if (i % POLLED == 0) status = tg_job_poll(job);
+        if (status == TG_OK) add_site(c, &p, &seen, tg_sites_get(c->sites, i));
+    }
+    preview_done(&p);
+    tg_map_free(&seen);
+    return status;
+}
+
+/* Takes over the sites. */
+static tg_status candidates_of(tg_sites *sites, const tg_rules *rules, const tg_graph *g,
+                               const tg_job *job, tg_candidates **out)
+{
+    tg_candidates *c = tg_calloc(1, sizeof *c);
+    c->arena = tg_arena_new();
+    c->rules = tg_rules_ref(rules);
+    c->g = tg_graph_ref(g);
+    c->sites = sites;
+    tg_status status = add_all(c, job);
+    if (status == TG_OK) *out = c;
+    else tg_candidates_free(c);
+    return status;
+}
+
+tg_status tg_candidates_find(const tg_rules *rules, const tg_graph *g, const tg_job *job,
+                             tg_candidates **out)
+{
+    tg_sites *sites;
+    TG_TRY(tg_sites_find(rules, g, job, &sites));
+    return candidates_of(sites, rules, g, job, out);
+}
+
+tg_status tg_candidates_update(const tg_candidates *old, const tg_graph *next, const tg_job *job,
+                               tg_candidates **out)
+{
+    tg_sites *sites;
+    TG_TRY(tg_sites_update(old->sites, next, job, &sites));
+    return candidates_of(sites, old->rules, next, job, out);
+}
+
+int tg_candidates_count(const tg_candidates *c)
+{
+    return (int)c->list.n;
+}
+
+const tg_candidate *tg_candidates_get(const tg_candidates *c, int i)
+{
+    return &c->list.v[i];
+}
+
+int tg_candidates_find_key(const tg_candidates *c, uint64_t key)
+{
+    const uint64_t *at = tg_map_find(&c->by_key, key);
+    return at ? (int)*at : -1;
+}
+
+const tg_graph *tg_candidates_graph(const tg_candidates *c)
+{
+    return c->g;
+}
+
+const tg_rules *tg_candidates_rules(const tg_candidates *c)
+{
+    return c->rules;
+}
+
+void tg_candidates_tally(const tg_candidates *c, int *sites, int *refused, int *merged)
+{
+    *sites = tg_sites_count(c->sites);
+    *refused = c->refused;
+    *merged = c->merged;
+}
+
+tg_status tg_candidates_apply(const tg_candidates *c, int i, tg_graph **out)
+{
+    const tg_candidate *candidate = &c->list.v[i];
+    return apply_preview(c->g, &candidate->preview,
+                         tg_rules_get(c->rules, candidate->site->rule)->name, out);
+}
