@@ -2,7 +2,7 @@
 #include "checkpoint.h"
 
 #include "agent/checkpoint.pb-c.h"
-#include "crc.h"
+#include "engine/base/crc.h"
 #include "engine/base/log.h"
 #include "engine/base/str.h"
 
@@ -115,7 +115,7 @@ tg_status ag_checkpoint_save(const ag_checkpoint *c, const char *path)
     file.body.len = ag__saved__checkpoint__get_packed_size(&body);
     file.body.data = tg_malloc(file.body.len + 1);
     ag__saved__checkpoint__pack(&body, file.body.data);
-    file.crc = ag_crc32c(file.body.data, file.body.len);
+    file.crc = tg_crc32c(0, file.body.data, file.body.len);
     size_t size = ag__saved__file__get_packed_size(&file);
     uint8_t *bytes = tg_malloc(size + 1);
     ag__saved__file__pack(&file, bytes);
@@ -232,7 +232,7 @@ static tg_status read_file(const uint8_t *bytes, size_t size, const ag_spec *spe
         return tg_fail(TG_FORMAT, "not a checkpoint of regraft, or damaged");
     }
     Ag__Saved__Checkpoint *body = NULL;
-    if (ag_crc32c(file->body.data, file->body.len) == file->crc)
+    if (tg_crc32c(0, file->body.data, file->body.len) == file->crc)
         body = ag__saved__checkpoint__unpack(NULL, file->body.len, file->body.data);
     ag__saved__file__free_unpacked(file, NULL);
     if (!body) return tg_fail(TG_FORMAT, "damaged: its checksum does not fit");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "events.h"
 
-#include "crc.h"
+#include "engine/base/crc.h"
 #include "engine/base/str.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static void put_float(tg_str *s, int field, float v)
 
 static uint32_t masked(const void *bytes, size_t n)
 {
-    uint32_t c = ag_crc32c(bytes, n);
+    uint32_t c = tg_crc32c(0, bytes, n);
     return (c >> 15 | c << 17) + 0xa282ead8u;
 }
 

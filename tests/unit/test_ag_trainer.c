@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/unit.h"
 
-#include "agent/crc.h"
 #include "agent/events.h"
 #include "agent/trainer.h"
 #include "engine/base/clock.h"
+#include "engine/base/crc.h"
 #include "engine/base/str.h"
 #include "tests/unit/ag_toy.h"
 
@@ -173,7 +173,6 @@ static void the_start_state_can_be_replaced(void **state)
     ag_trainer_free(t);
 }
 
-
 static tg_status broken_cost(void *env, double *ms)
 {
     (void)env;
@@ -183,8 +182,11 @@ static tg_status broken_cost(void *env, double *ms)
 
 static tg_status broken_open(void *source, ag_env *env)
 {
-    static const ag_env_class class = {.reset = toy_reset, .observe = toy_observe,
-                                       .step = toy_step, .cost = broken_cost, .free = free};
+    static const ag_env_class class = {.reset = toy_reset,
+                                       .observe = toy_observe,
+                                       .step = toy_step,
+                                       .cost = broken_cost,
+                                       .free = free};
     *env = toy_open(source);
     env->class = &class;
     return TG_OK;
@@ -238,7 +240,7 @@ static void checkpoints_come_back(void **state)
     tg_str old = {0};
     tg_str_addf(&old, "%s~", path);
     assert_ok(ag_checkpoint_load(tg_str_text(&old), &toy_spec, &c)); /* the one before */
-    assert_int_equal(c.policy->version, 2); /* saved again at the end */
+    assert_int_equal(c.policy->version, 2);                          /* saved again at the end */
     ag_checkpoint_done(&c);
     tg_str_free(&old);
 }
@@ -308,7 +310,7 @@ static uint32_t unmasked(uint64_t masked)
 static void curves_are_written(void **state)
 {
     (void)state;
-    assert_int_equal(ag_crc32c("123456789", 9), 0xe3069283u);
+    assert_int_equal(tg_crc32c(0, "123456789", 9), 0xe3069283u);
     const char *folder = unit_temporary("curves");
     static const char *const names[] = {"reward/mean", "loss"};
     ag_events *events;
@@ -328,9 +330,9 @@ static void curves_are_written(void **state)
         const unsigned char *p = (const unsigned char *)bytes, *end = p + size;
         for (; p < end; records++) {
             uint64_t length = fixed(p, 8);
-            assert_true(unmasked(fixed(p + 8, 4)) == ag_crc32c(p, 8));
+            assert_true(unmasked(fixed(p + 8, 4)) == tg_crc32c(0, p, 8));
             assert_true(p + 16 + length <= end);
-            assert_true(unmasked(fixed(p + 12 + length, 4)) == ag_crc32c(p + 12, length));
+            assert_true(unmasked(fixed(p + 12 + length, 4)) == tg_crc32c(0, p + 12, length));
             if (records == 1) assert_non_null(memmem(p, length + 12, "reward/mean", 11));
             p += 16 + length;
         }
