@@ -67,4 +67,10 @@ bool tg_downgrade_implied(const tg_node *node, int i);
 /* Changes a node written in the newest form to that of ex->opset. */
 void tg_downgrade(tg_exporter *ex, const tg_node *node, Onnx__NodeProto *proto);
 
+/* bulk.c: writes a model; one of more than `most` bytes with its tensors in a file beside it. */
+tg_status tg_export_write(tg_exporter *ex, const Onnx__ModelProto *m, const char *path,
+                          size_t most) TG_MUST_USE;
+/* save.c: tg_onnx_save with that limit, for tests. */
+tg_status tg_onnx_save_split(const tg_graph *g, const char *path, size_t most) TG_MUST_USE;
+
 #endif

@@ -37,6 +37,7 @@ typedef struct tg_frame {
     tg_strmap const_of;     /* name -> position in consts */
     tg_strmap initialisers; /* name -> Onnx__TensorProto * */
     tg_strmap types;        /* name -> Onnx__ValueInfoProto * of value_info and outputs */
+    bool auto_pad;          /* pads of some window were worked out from sizes */
     bool symbolic;          /* some dimension of an input has a name or no size */
 } tg_frame;
 

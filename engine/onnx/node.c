@@ -227,6 +227,9 @@ static tg_status read_draft(tg_draft *d)
         if (!a.name) return tg_fail(TG_INVALID, "an attribute has no name");
         TG_TRY(tg_attribute_read(proto->attribute[i], im->frame->unpacked->file, im->folder,
                                  im->arena, &a.value));
+        if (strcmp(a.name, "auto_pad") == 0 && a.value.kind == TG_ATTR_STR &&
+            tg_starts_with(a.value.s, "SAME"))
+            im->frame->auto_pad = true;
         tg_vec_push(&d->attrs, a);
     }
     d->n_out = (int)proto->n_output;

@@ -40,8 +40,9 @@ tg_status tg_onnx_load_memory(const void *bytes, size_t n, const char *name,
 
 /*
  * Writes a model under a temporary name, then renames it. What the graph has from its file keeps
- * its names, bytes and opset. Errors: TG_IO, TG_UNSUPPORTED (an operator needs a newer opset than
- * the carried nodes allow), those of constant folding.
+ * its names, bytes and opset. Tensors of a model over 2 GB lie in PATH.data. Errors: TG_IO,
+ * TG_UNSUPPORTED (an operator needs a newer opset than the carried nodes allow), those of constant
+ * folding.
  */
 tg_status tg_onnx_save(const tg_graph *g, const char *path) TG_MUST_USE;
 /* The same into memory; the caller frees *bytes. */

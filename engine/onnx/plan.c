@@ -152,21 +152,37 @@ static tg_status choose_opset(tg_exporter *ex)
 
 /* ---- dimensions ---- */
 
-/* Operators that do the same at any size, so that a rewrite of them relied on no dimension. */
-static bool fits_any_size(const tg_op_row *row)
+static bool listed(const char *name, const char *const *names)
 {
-    static const char *const names[] = {
-        "BatchNormalization", "Conv", "ConvTranspose", "Gelu", "Gemm", "MatMul", "Softmax",
-        "LayerNormalization"};
-    if (row->flags & TG_ELTWISE) return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(row->name, names[i]) == 0) return true;
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0) return true;
     return false;
 }
 
+/* Operators whose attributes hold sizes that may come from a dimension. */
+static bool holds_sizes(const tg_exporter *ex, const tg_op_row *row)
+{
+    static const char *const sized[] = {
+        "ConstantOfShape", "Expand", "Range", "Reshape",    "Resize", "Slice", "Split", "Tile",
+        "Squeeze",         "Shape",  "Size",  "GridSample", NULL};
+    static const char *const windows[] = {"AveragePool",   "Conv",    "ConvInteger", "LpPool",
+                                          "ConvTranspose", "MaxPool", "QLinearConv", NULL};
+    return listed(row->name, sized) || (ex->frame->auto_pad && listed(row->name, windows));
+}
+
+/* Operators that are not removed for the size of a dimension, such as a sum over one element. */
+static bool goes_at_any_size(const tg_op_row *row)
+{
+    static const char *const names[] = {
+        "AveragePool", "BatchNormalization", "Concat",    "Conv",    "ConvTranspose",
+        "Gemm",        "LayerNormalization", "MatMul",    "MaxPool", "Pad",
+        "Softmax",     "Transpose",          "Unsqueeze", NULL};
+    return row->flags & TG_ELTWISE || listed(row->name, names);
+}
+
 /*
- * A rewrite does not say whether it used the size of a dimension. It may have where it made or
- * removed a node other than those that fit any size.
+ * A rewrite does not say whether it used the size of a dimension. It may have where it made a node
+ * that holds sizes, or removed one that is removed for them.
  */
 static bool relied_on_dims(const tg_exporter *ex)
 {
@@ -174,13 +190,13 @@ static bool relied_on_dims(const tg_exporter *ex)
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const tg_node *node = g->nodes[g->order[i]];
         if (!ex->emitted[node->id] || node->op < TG_OP_FIRST_REAL) continue;
-        if (!tg_export_verbatim(ex, node) && !fits_any_size(tg_op_get(node->op))) return true;
+        if (!tg_export_verbatim(ex, node) && holds_sizes(ex, tg_op_get(node->op))) return true;
     }
     for (size_t i = 0; i < ex->frame->nodes.n; i++) {
         const tg_frame_node *f = &ex->frame->nodes.v[i];
         if (!tg_frame_find(ex->frame, f->id) || tg_graph_node(g, f->id)) continue;
         tg_op op = tg_upgrade_op(f->proto->domain ? f->proto->domain : "", f->proto->op_type);
-        if (!fits_any_size(tg_op_get(op))) return true;
+        if (!goes_at_any_size(tg_op_get(op))) return true;
     }
     return false;
 }

@@ -2,12 +2,8 @@
 /* The model around the graph, and the file around the model. */
 #include "export.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { USUAL_IR = 8 };
 
@@ -289,62 +285,23 @@ static tg_exporter exporter_start(const tg_graph *g)
     return (tg_exporter){.g = g, .frame = g->origin->frame, .arena = tg_arena_new()};
 }
 
-/* ---- the file ---- */
+/* A message of more bytes is read by no library. */
+static const size_t MOST = ((size_t)1 << 31) - 1;
 
-typedef struct sink {
-    ProtobufCBuffer base;
-    FILE *file;
-    bool failed;
-} sink;
-
-static void append(ProtobufCBuffer *buffer, size_t n, const uint8_t *bytes)
-{
-    sink *s = (sink *)(void *)buffer;
-    if (n && !s->failed) s->failed = fwrite(bytes, 1, n, s->file) != n;
-}
-
-/* A file beside `path` with the mode that a new file would have. */
-static FILE *open_beside(const char *path, tg_str *name)
-{
-    tg_str_addf(name, "%s.XXXXXX", path);
-    int fd = mkstemp(name->p);
-    if (fd < 0) return NULL;
-    mode_t mask = umask(0);
-    umask(mask);
-    FILE *f = fchmod(fd, 0666 & ~mask) == 0 ? fdopen(fd, "wb") : NULL;
-    if (f) return f;
-    close(fd);
-    unlink(name->p);
-    return NULL;
-}
-
-static tg_status write_model(const Onnx__ModelProto *m, const char *path)
-{
-    tg_str name = {0};
-    sink s = {.base = {append}, .file = open_beside(path, &name)};
-    bool failed = !s.file;
-    int error = errno;
-    if (s.file) {
-        onnx__model_proto__pack_to_buffer(m, &s.base);
-        failed = s.failed || fflush(s.file) != 0 || fsync(fileno(s.file)) != 0;
-        failed |= fclose(s.file) != 0;
-        if (!failed) failed = rename(name.p, path) != 0;
-        error = errno;
-        if (failed) unlink(name.p);
-    }
-    tg_str_free(&name);
-    return failed ? tg_fail(TG_IO, "%s: %s", path, strerror(error)) : TG_OK;
-}
-
-tg_status tg_onnx_save(const tg_graph *g, const char *path)
+tg_status tg_onnx_save_split(const tg_graph *g, const char *path, size_t most)
 {
     Onnx__ModelProto *m;
     tg_exporter ex = exporter_start(g);
     tg_status status = export_model(&ex, &m);
     if (status != TG_OK) status = tg_wrap(status, "%s", path);
-    else status = write_model(m, path);
+    else status = tg_export_write(&ex, m, path, most);
     exporter_done(&ex);
     return status;
+}
+
+tg_status tg_onnx_save(const tg_graph *g, const char *path)
+{
+    return tg_onnx_save_split(g, path, MOST);
 }
 
 tg_status tg_onnx_save_memory(const tg_graph *g, void **bytes, size_t *n)

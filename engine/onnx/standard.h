@@ -7,7 +7,10 @@
 
 /* O(log operators). */
 bool tg_standard_knows(const char *op_type);
-/* The opset that gave an operator the form it has in `opset`; 0 if it is not in that opset. */
+/*
+ * The opset that gave an operator the form it has in `opset`; 0 if it is not in that opset. Equal
+ * answers for two opsets mean that a node valid in the older one means the same in the newer one.
+ */
 int tg_standard_version(const char *op_type, int opset);
 
 #endif
