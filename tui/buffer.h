@@ -41,6 +41,11 @@ ui_buffer *ui_buffer_other(ui_app *ui, const ui_buffer *except);
 void ui_buffers_done(ui_app *ui);
 void ui_buffer_set_mode(ui_app *ui, ui_buffer *buffer, const ui_mode *mode);
 
+/* Moves point in every window that shows the buffer. */
+void ui_buffer_set_point(ui_app *ui, ui_buffer *buffer, size_t row, size_t col);
+/* Point in the selected window if that shows the buffer, else in one that does, else as it was. */
+ui_point ui_buffer_point(ui_app *ui, const ui_buffer *buffer);
+
 size_t ui_buffer_rows(ui_app *ui, ui_buffer *buffer);
 /* Draws a row for a window `width` columns wide; `line` is cleared first. No such row: empty. */
 void ui_buffer_draw(ui_app *ui, ui_buffer *buffer, size_t row, int width, ui_line *line);

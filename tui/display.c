@@ -32,6 +32,22 @@ void ui_window_show(ui_app *ui, ui_window *window, ui_buffer *buffer)
     ui_touch(ui);
 }
 
+void ui_buffer_set_point(ui_app *ui, ui_buffer *buffer, size_t row, size_t col)
+{
+    for (ui_window *w = ui_window_first(ui); w; w = ui_window_after(ui, w)) {
+        if (w->buffer == buffer) w->point = (ui_point){row, col};
+    }
+    buffer->point = (ui_point){row, col};
+    ui_touch(ui);
+}
+
+ui_point ui_buffer_point(ui_app *ui, const ui_buffer *buffer)
+{
+    const ui_window *w =
+        ui->selected->buffer == buffer ? ui->selected : ui_window_showing(ui, buffer);
+    return w ? w->point : buffer->point;
+}
+
 static ui_window *largest(ui_app *ui)
 {
     ui_window *best = ui_window_first(ui);

@@ -2,6 +2,8 @@
 /* What keys do, seen on the screen: motion, editing, prefix arguments, search, help. */
 #include "tests/unit/ui_run.h"
 
+#include "engine/base/log.h"
+
 static ui_app *ui;
 
 static int begin(void **state)
@@ -280,6 +282,35 @@ static void leaving_ends_all_loops(void **state)
     assert_int_equal(ui->exit_status, 0);
 }
 
+static tg_status count_up(tg_job *job, void *ctx)
+{
+    (void)ctx;
+    for (int i = 1; i <= 3; i++) {
+        TG_TRY(tg_job_poll(job));
+        tg_log(TG_LOG_NOTE, "job says %d", i);
+    }
+    return TG_OK;
+}
+
+static void count_done(void *ctx, tg_status status, const char *message)
+{
+    (void)message;
+    ui_message(ctx, "job ended with %d", status);
+}
+
+static void jobs_report(void **state)
+{
+    (void)state;
+    tg_job_unref(tg_jobs_start(ui->jobs, count_up, count_done, ui));
+    ui_run(ui, "assert-screen job ended with 0\nsettle\nC-h e\n"
+               "assert-screen job says 1\nassert-screen job says 3\n");
+    /* news never takes the place of a prompt, and is not lost */
+    ui_run(ui, "C-x 1");
+    ui_note(ui, "policy updated");
+    ui_run(ui,
+           "M-x \"find\"\nassert-not policy updated\nC-g C-h e\nassert-screen policy updated\n");
+}
+
 #define KEYS_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 static const struct CMUnitTest tests[] = {
     KEYS_TEST(text_is_edited),
@@ -302,5 +333,6 @@ static const struct CMUnitTest tests[] = {
     KEYS_TEST(escape_is_meta),
     KEYS_TEST(options_are_set),
     KEYS_TEST(leaving_ends_all_loops),
+    KEYS_TEST(jobs_report),
 };
 UNIT_MAIN(tests)
