@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/unit/unit.h"
+
+#include "engine/engine.h"
+#include "samples/samples.h"
+
+#include <math.h>
+
+static tg_rules *rules;
+
+static int load_rules(void **state)
+{
+    (void)state;
+    const char *dir = unit_source("rules");
+    assert_ok(tg_rules_load(&dir, 1, &rules));
+    return 0;
+}
+
+static int drop_rules(void **state)
+{
+    (void)state;
+    tg_rules_unref(rules);
+    return 0;
+}
+
+static tg_graph *sample(const char *name)
+{
+    tg_graph *g;
+    assert_ok(tg_sample_build(name, 1, true, &g));
+    return g;
+}
+
+static tg_trail *search(const char *by, const tg_graph *g, tg_search_options options,
+                        tg_search_report *report)
+{
+    tg_trail *best;
+    assert_ok(tg_search_run(tg_search_find(by), rules, g, &options, report, &best));
+    return best;
+}
+
+/* Costs and hashes along the trail are those of its graphs. */
+static void check_trail(const tg_graph *g, const tg_trail *t)
+{
+    const tg_trail *root = tg_trail_at(t, 0);
+    assert_true(root->graph->hash == g->hash);
+    assert_true(t->cost_ms <= root->cost_ms);
+    for (; t; t = t->parent) {
+        assert_ok(tg_check(t->graph));
+        assert_true(fabs(t->cost_ms - tg_graph_cost_ms(t->graph)) < 1e-9);
+        assert_true(t->taken.hash == t->graph->hash);
+    }
+}
+
+static void every_search_on_every_small_sample(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"conv-bn", "attention", "branches", "layernorm"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        tg_graph *g = sample(names[i]);
+        tg_search_report report;
+        tg_trail *all = search("exhaustive", g, (tg_search_options){.budget = 300}, &report);
+        print_message("%s %.4f -> %.4f ms, %d graphs, %s\n", names[i], tg_graph_cost_ms(g),
+                      all->cost_ms, report.expansions, report.stop);
+        for (int k = 0; tg_search_at(k); k++) {
+            tg_search_options options = {.budget = 60, .seed = 7};
+            tg_trail *best = search(tg_search_at(k)->name, g, options, &report);
+            check_trail(g, best);
+            assert_true(report.expansions <= 60);
+            tg_trail_unref(best);
+        }
+        check_trail(g, all);
+        tg_trail_unref(all);
+        tg_graph_unref(g);
+    }
+}
+
+static void searches_repeat(void **state)
+{
+    (void)state;
+    tg_graph *g = sample("resnet18");
+    for (int k = 0; tg_search_at(k); k++) {
+        tg_search_report a, b;
+        tg_search_options options = {.budget = 40, .seed = 3};
+        tg_trail *x = search(tg_search_at(k)->name, g, options, &a);
+        tg_trail *y = search(tg_search_at(k)->name, g, options, &b);
+        assert_true(x->graph->hash == y->graph->hash);
+        assert_int_equal(a.sites, b.sites);
+        assert_int_equal(a.graphs, b.graphs);
+        tg_trail_unref(x);
+        tg_trail_unref(y);
+    }
+    tg_graph_unref(g);
+}
+
+static void a_batch_norm_costs_nothing_in_the_end(void **state)
+{
+    (void)state;
+    tg_graph *g = sample("conv-bn");
+    tg_search_report report;
+    tg_trail *best = search("greedy", g, (tg_search_options){0}, &report);
+    for (uint32_t i = 0; i < best->graph->n_nodes; i++)
+        assert_true(best->graph->nodes[best->graph->order[i]]->op != TG_OP(BatchNormalization));
+    assert_true(tg_graph_op_count(best->graph) <= tg_graph_op_count(g) - 2);
+    tg_trail_unref(best);
+    tg_graph_unref(g);
+}
+
+static tg_status run_cancelled(tg_job *job, void *ctx)
+{
+    tg_search_report report;
+    tg_trail *best;
+    tg_search_options options = {.job = job, .budget = 1000000, .max_steps = 1000};
+    tg_status status =
+        tg_search_run(tg_search_find("exhaustive"), rules, ctx, &options, &report, &best);
+    if (status != TG_OK) return status;
+    status = strcmp(report.stop, "cancelled") == 0
+                 ? TG_OK
+                 : tg_fail(TG_INVALID, "stopped by %s", report.stop);
+    tg_trail_unref(best);
+    return status;
+}
+
+static void note_status(void *ctx, tg_status status, const char *message)
+{
+    (void)ctx;
+    if (status != TG_OK) fail_msg("%s", message);
+}
+
+static void a_cancelled_search_gives_its_best(void **state)
+{
+    (void)state;
+    tg_graph *g = sample("resnet18");
+    tg_jobs *jobs = tg_jobs_new(1);
+    tg_job *job = tg_jobs_start(jobs, run_cancelled, note_status, g);
+    usleep(50000);
+    tg_job_cancel(job);
+    int64_t start = tg_clock_ns();
+    while (!tg_job_finished(job)) {
+        tg_jobs_dispatch(jobs);
+        usleep(1000);
+    }
+    print_message("stopped after %.1f ms\n", (double)(tg_clock_ns() - start) / 1e6);
+    tg_job_unref(job);
+    tg_jobs_free(jobs);
+    tg_graph_unref(g);
+}
+
+static void steps_are_proved(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"conv-bn", "attention", "branches", "layernorm"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        tg_graph *g;
+        tg_search_report report;
+        tg_verify_report verify;
+        tg_trail *good;
+        assert_ok(tg_sample_build(names[i], 1, false, &g));
+        tg_trail *best = search("greedy", g, (tg_search_options){0}, &report);
+        assert_ok(tg_trail_verify(best, 5, NULL, &verify, &good));
+        assert_ptr_equal(good, best);
+        print_message("%s: %d steps, largest difference %.3g\n", names[i], best->depth,
+                      verify.max_abs_error);
+        tg_trail_unref(good);
+        tg_trail_unref(best);
+        tg_graph_unref(g);
+    }
+}
+
+static void steps_replay_by_rule_and_key(void **state)
+{
+    (void)state;
+    tg_graph *g = sample("resnet18");
+    tg_search_report report;
+    tg_trail *best = search("greedy", g, (tg_search_options){.max_steps = 5}, &report);
+    tg_trail *at = tg_trail_root(g), *next;
+    for (int depth = 1; depth <= best->depth; depth++) {
+        const tg_taken *taken = &tg_trail_at(best, depth)->taken;
+        assert_ok(tg_step_replay(at, rules, taken->rule, taken->key, NULL, &next));
+        assert_true(next->graph->hash == taken->hash);
+        tg_trail_unref(at);
+        at = next;
+    }
+    assert_status(tg_step_replay(at, rules, "no-such-rule", 1, NULL, &next), TG_NOTFOUND);
+    assert_status(tg_step_replay(at, rules, best->taken.rule, best->taken.key, NULL, &next),
+                  TG_NOTFOUND);
+    tg_trail_unref(at);
+    tg_trail_unref(best);
+    tg_graph_unref(g);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_search_on_every_small_sample),
+    cmocka_unit_test(searches_repeat),
+    cmocka_unit_test(a_batch_norm_costs_nothing_in_the_end),
+    cmocka_unit_test(a_cancelled_search_gives_its_best),
+    cmocka_unit_test(steps_are_proved),
+    cmocka_unit_test(steps_replay_by_rule_and_key),
+};
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return unit_end(cmocka_run_group_tests(tests, load_rules, drop_rules));
+}
