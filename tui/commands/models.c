@@ -3,7 +3,6 @@
 #include "tui/app.h"
 #include "tui/work.h"
 
-#include "engine/draw/picture.h"
 #include "samples/samples.h"
 
 #include <errno.h>

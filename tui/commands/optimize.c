@@ -32,25 +32,34 @@ static void show_search(void *ctx, const tg_search_progress *p)
                      "%d graphs, best %.4f ms predicted", p->expansions, p->best_ms);
 }
 
-static void show_episodes(void *ctx, int episode, int episodes, double best_ms)
+static bool show_episodes(void *ctx, const ag_stats *stats)
 {
     run *r = ctx;
-    ui_progress_show(&r->progress, (double)episode / episodes,
-                     "episode %d of %d, best %.4f ms predicted", episode, episodes, best_ms);
+    long all = ui_arg_int(r->args, "episodes");
+    ui_progress_show(&r->progress, (double)stats->episodes / (double)all,
+                     "episode %llu of %ld, best %.4f ms predicted",
+                     (unsigned long long)stats->episodes, all, stats->best_ms);
+    return true;
+}
+
+static tg_status choose_ppo(run *r)
+{
+    ag_options o = {.checkpoint = ui_arg(r->args, "policy"),
+                    .seed = (uint64_t)ui_arg_int(r->args, "seed"),
+                    .most_episodes = (uint64_t)ui_arg_int(r->args, "episodes")};
+    int64_t start = tg_clock_ns();
+    TG_TRY(ag_optimize(r->rules, r->model, &o, show_episodes, r, NULL, &r->best));
+    r->report.seconds = (double)(tg_clock_ns() - start) / 1e9;
+    r->report.stop = "episodes";
+    r->report.expansions = (int)o.most_episodes;
+    return TG_OK;
 }
 
 static tg_status choose(run *r)
 {
     uint64_t seed = (uint64_t)ui_arg_int(r->args, "seed");
     int budget = (int)ui_arg_int(r->args, "budget");
-    if (strcmp(r->by, "ppo") == 0) {
-        ag_optimize_options o = {.episodes = (int)ui_arg_int(r->args, "episodes"),
-                                 .seed = seed,
-                                 .checkpoint = ui_arg(r->args, "policy"),
-                                 .progress = show_episodes,
-                                 .ctx = r};
-        return ag_optimize(r->rules, r->model, &o, &r->report, &r->best);
-    }
+    if (strcmp(r->by, "ppo") == 0) return choose_ppo(r);
     tg_search_options o = {.alpha = ui_arg_num(r->args, "alpha"),
                            .budget = budget,
                            .seed = seed,
@@ -146,8 +155,9 @@ static void print_words(const run *r, const char *out)
         const tg_taken *t = &tg_trail_at(r->best, depth)->taken;
         ui_printf(r->ui, "%4d  %-36s %9.4f ms  %s\n", depth, t->rule, t->predicted_ms, t->site);
     }
-    ui_printf(r->ui, "%d steps by %s (%s, %d graphs looked at, %.2f s)\n", r->best->depth, r->by,
-              r->report.stop, r->report.expansions, r->report.seconds);
+    ui_printf(r->ui, "%d steps by %s (%s, %d %s, %.2f s)\n", r->best->depth, r->by, r->report.stop,
+              r->report.expansions, strcmp(r->by, "ppo") == 0 ? "episodes" : "graphs looked at",
+              r->report.seconds);
     ui_printf(r->ui, "operators  %u -> %u\n", tg_graph_op_count(root->graph),
               tg_graph_op_count(r->best->graph));
     ui_printf(r->ui, "predicted  %.4f -> %.4f ms (%+.1f%%)\n", root->cost_ms, r->best->cost_ms,

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The explorer's session with one model: the tree of states, what the screen shows of HEAD, the
+ * agent that trains beside, the measurements, the journal.
+ *
+ * It belongs to the interface's thread, which neither computes nor touches files: every function
+ * here that has work to do starts a job and returns; the result comes back as an event, is put into
+ * the session and shows on the screen. A result for a HEAD that is no longer there is dropped.
+ */
+#ifndef TUI_SESSION_H
+#define TUI_SESSION_H
+
+#include "agent/agent.h"
+#include "app.h"
+#include "engine/engine.h"
+#include "journal.h"
+
+/*
+ * What was computed for one state. Replaced whole. Invariants: order lists the candidates as rows,
+ * the most probable first, ties by candidate number; row n_rows - 1 is STOP (order -1).
+ */
+typedef struct ui_view {
+    int state;           /* id in the history */
+    tg_drawing *drawing; /* of its graph, with the folds of the session */
+    tg_candidates *candidates;
+    ag_scores scores; /* by the pinned policy; n == 0: not scored yet */
+    int *order;       /* row -> candidate, -1: STOP */
+    int n_rows;
+    double *node_ms; /* by node id: predicted, or measured where `node_measured` */
+    bool node_measured;
+    double total_ms; /* sum of node_ms */
+} ui_view;
+
+typedef struct ui_veto {
+    const char *rule; /* interned */
+    uint64_t site;    /* key; 0: the rule everywhere */
+} ui_veto;
+
+typedef enum ui_agent_state {
+    UI_AGENT_PAUSE,
+    UI_AGENT_STEP,
+    UI_AGENT_RUN,
+    UI_AGENT_WAIT,
+    UI_AGENT_SPEC
+} ui_agent_state;
+
+typedef enum ui_measure_state {
+    UI_MEASURE_QUEUED,
+    UI_MEASURE_RUNNING,
+    UI_MEASURE_DONE,
+    UI_MEASURE_FAILED
+} ui_measure_state;
+
+/* A measurement of a candidate (its graph against that of `state`), asked for, running or done. */
+typedef struct ui_measurement {
+    int state;         /* the state it starts from */
+    uint64_t key;      /* of the site; 0: the state itself against its parent */
+    const char *words; /* rule and site; interned */
+    ui_measure_state at;
+    tg_comparison result;
+    char *why; /* of a failure */
+    tg_job *job;
+} ui_measurement;
+
+typedef struct ui_session {
+    ui_app *ui;
+    char *path, *name; /* of the model; name is the file's without folder and extension */
+    tg_rules *rules;
+    const tg_backend *backend;
+    uint64_t seed;
+    tg_history *history;
+    ui_view *view;       /* of the state it says; NULL until the first is there */
+    bool viewing;        /* a newer one is being computed */
+    uint64_t generation; /* counts HEAD's moves, so that stale results are told */
+
+    tg_draw_options draw; /* fold level and flipped blocks */
+    TG_VEC(uint64_t) flipped;
+
+    ag_agent *agent;
+    ag_policy *pin;  /* the policy that the screen is computed with */
+    uint64_t newest; /* version of the newest policy there is */
+    ag_stats stats;  /* of training, as of the last tick */
+    ui_agent_state agent_state;
+    bool training;
+
+    TG_VEC(ui_veto) vetoes;
+    TG_VEC(uint64_t) marks; /* keys of marked candidates */
+    TG_VEC(uint64_t) flags; /* keys flagged for veto, before x */
+    TG_VEC(ui_measurement) measurements;
+
+    tg_jobs *writer;     /* one thread: the journal's records in order */
+    ui_journal *journal; /* used on the writer only */
+    char *journal_path;
+    bool unsaved;      /* the last record is not on disk yet, or writing failed */
+    tg_job *job;       /* foreground work (open, step, view, save), for C-g; NULL */
+    const char *doing; /* what it is: "Loading x.onnx" */
+} ui_session;
+
+/* The session that is open, or NULL. Commands say `No model loaded`. */
+ui_session *ui_session_get(ui_app *ui);
+/* TG_OK and the session, or TG_NOTFOUND "No model loaded". */
+tg_status ui_session_need(ui_app *ui, ui_session **s) TG_MUST_USE;
+
+/* Opens a model or a journal (by its first bytes) in place of the present session. Returns at once.
+ */
+tg_status ui_session_open(ui_app *ui, const char *path) TG_MUST_USE;
+/* Stops jobs and training, closes the journal. */
+void ui_session_close(ui_app *ui);
+
+tg_state *ui_session_head(ui_session *s);
+/* The candidate in a row of the view, or NULL for STOP and rows that are not there. */
+const tg_candidate *ui_session_candidate(const ui_session *s, int row);
+/* The row of a candidate by its site's key, or -1. */
+int ui_session_row(const ui_session *s, uint64_t key);
+/* Row that the agent would take: the most probable one that is not vetoed. */
+int ui_session_choice(const ui_session *s);
+bool ui_session_vetoed(const ui_session *s, const char *rule, uint64_t key);
+const ui_measurement *ui_session_measured(const ui_session *s, int state, uint64_t key);
+
+/*
+ * Takes the candidate in a row, verified on random inputs; HEAD moves when it is done. A row other
+ * than the agent's choice, taken by a person, is an override. Errors (at once): TG_USAGE (STOP,
+ * vetoed, another step is under way).
+ */
+tg_status ui_session_take(ui_session *s, int row, tg_who who) TG_MUST_USE;
+/* The agent's turn: its choice, or with `sample` one drawn from the policy; `count` times. */
+tg_status ui_session_step(ui_session *s, int count, bool sample) TG_MUST_USE;
+/* Moves HEAD (undo, redo, history). The view follows. */
+void ui_session_go(ui_session *s, int state);
+/* Computes the view of HEAD anew: after HEAD moved, folds changed, a policy was adopted. */
+void ui_session_refresh(ui_session *s);
+/* Pins the newest policy and ranks anew. */
+void ui_session_adopt(ui_session *s);
+/* Pauses or resumes training. */
+void ui_session_train(ui_session *s, bool on);
+void ui_session_veto(ui_session *s, const char *rule, uint64_t key, bool lift);
+/* Queues measurements of rows. */
+tg_status ui_session_measure(ui_session *s, int row) TG_MUST_USE;
+/* Cancels foreground work (C-g); true if there was any. */
+bool ui_session_cancel(ui_session *s);
+/* Writes the graph of HEAD by extension: .onnx .svg .dot .json .txt. */
+tg_status ui_session_write(ui_session *s, const char *path) TG_MUST_USE;
+
+/* "squeezenet@17 3.42ms PPO:run v12": what the mode lines say. */
+void ui_session_status(const ui_session *s, tg_str *out);
+
+#endif
