@@ -21,6 +21,9 @@ result() {
     if [ "$2" = 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; fi
 }
 
+# The server lives until the end: one that ends with its last session races with the next.
+tmux_do new-session -d -s hold "exec sleep 600"
+
 # start ROWS COLS TERM COMMAND: a fresh session that runs the command in a shell.
 session=0
 start() {
