@@ -69,7 +69,7 @@ ends() {
     code=0
     start 24 80 xterm-256color \
         "stty -a >$work/a; echo before; $program -Q & p=\$!; echo \$p >$work/pid; \
-         wait \$p; echo status \$?; stty -a >$work/b; exec cat"
+         wait \$p; s=\$?; stty -a >$work/b; echo status \$s; exec cat"
     code=0
     says '(Interaction)' || code=1
     eval "$3"
