@@ -78,6 +78,11 @@ tg_status tg_plan_time(tg_plan *plan, tg_sample *sample)
     return plan->backend->time(plan->state, sample);
 }
 
+tg_status tg_plan_profile(tg_plan *plan, double *ms)
+{
+    return plan->backend->profile(plan->state, ms);
+}
+
 const tg_plan_stats *tg_plan_stats_of(const tg_plan *plan)
 {
     return &plan->stats;

@@ -56,6 +56,7 @@ typedef struct tg_backend {
     tg_status (*load)(void *state, const tg_tensor *in);
     tg_status (*run)(void *state, tg_tensor *out);
     tg_status (*time)(void *state, tg_sample *sample);
+    tg_status (*profile)(void *state, double *ms);
     void (*close)(void *state);
 } tg_backend;
 
@@ -83,6 +84,12 @@ tg_status tg_plan_run(tg_plan *plan, const tg_tensor *in, tg_tensor *out) TG_MUS
 tg_status tg_plan_load(tg_plan *plan, const tg_tensor *in) TG_MUST_USE;
 /* One timed run on the inputs loaded last; outputs stay inside. */
 tg_status tg_plan_time(tg_plan *plan, tg_sample *sample) TG_MUST_USE;
+
+/*
+ * One run, each step timed: adds to ms[id] the wall time of the step that node `id` of the graph
+ * began. Nodes that were absorbed get nothing, nor do changes of layout. ms has n_ids entries.
+ */
+tg_status tg_plan_profile(tg_plan *plan, double *ms) TG_MUST_USE;
 
 const tg_plan_stats *tg_plan_stats_of(const tg_plan *plan);
 const tg_graph *tg_plan_graph(const tg_plan *plan);

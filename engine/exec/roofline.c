@@ -59,6 +59,14 @@ static tg_status model_time(void *state, tg_sample *sample)
     return TG_OK;
 }
 
+static tg_status model_profile(void *state, double *ms)
+{
+    const model *m = state;
+    for (uint32_t i = 0; i < m->g->n_nodes; i++)
+        ms[m->g->order[i]] += tg_node_cost_ms(m->g, m->g->nodes[m->g->order[i]]);
+    return TG_OK;
+}
+
 static void model_close(void *state)
 {
     model *m = state;
@@ -76,5 +84,6 @@ const tg_backend tg_backend_model = {
     .load = model_load,
     .run = model_run,
     .time = model_time,
+    .profile = model_profile,
     .close = model_close,
 };

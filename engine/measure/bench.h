@@ -58,6 +58,9 @@ tg_status tg_measure_compare(const tg_backend *backend, const tg_graph *a, const
 tg_status tg_measure_nodes(const tg_backend *backend, const tg_graph *g,
                            const tg_measure_options *options, double *ms) TG_MUST_USE;
 
+/* What the latency of a node depends on: operator, attributes, types, which inputs are constant. */
+uint64_t tg_measure_signature(const tg_graph *g, const tg_node *node);
+
 /*
  * The turn: one measurement at a time in this process. Waits; TG_CANCELLED if the job is cancelled
  * meanwhile. Measuring functions take it themselves; a thread may take it again.

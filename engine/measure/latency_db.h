@@ -19,7 +19,7 @@ typedef struct tg_latency_key {
     const char *backend;
     const char *device; /* with the version of the library (tg_backend.identity) */
     int threads;
-    uint64_t operator_hash; /* of operator, attributes and types (tg_operator_signature) */
+    uint64_t operator_hash; /* of operator, attributes and types (bench.h: tg_measure_signature) */
 } tg_latency_key;
 
 /*

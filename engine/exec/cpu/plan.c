@@ -270,6 +270,23 @@ static tg_status plan_time(void *state, tg_sample *sample)
     return TG_OK;
 }
 
+static tg_status plan_profile(void *state, double *ms)
+{
+    tg_cpu_plan *p = state;
+    if (!p->ready) return tg_fail(TG_BACKEND, "no inputs are loaded");
+    tg_prim_threads(p->threads);
+    unsigned old = flush_denormals();
+    tg_status status = TG_OK;
+    for (size_t i = 0; i < p->steps.n && status == TG_OK; i++) {
+        const tg_step *step = &p->steps.v[i];
+        int64_t start = tg_clock_ns();
+        status = step->run(p, step, step->ptr);
+        if (step->node) ms[step->node->id] += (double)(tg_clock_ns() - start) * 1e-6;
+    }
+    restore_denormals(old);
+    return status;
+}
+
 const tg_backend tg_backend_cpu = {
     .name = "cpu",
     .doc = "oneDNN on this machine's processor",
@@ -278,5 +295,6 @@ const tg_backend tg_backend_cpu = {
     .load = plan_load,
     .run = plan_run,
     .time = plan_time,
+    .profile = plan_profile,
     .close = plan_close,
 };

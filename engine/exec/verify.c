@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "verify.h"
+
+#include "backend.h"
+#include "engine/base/rng.h"
+#include "engine/ir/eval.h"
+#include "engine/ops/cost.h"
+#include "reference.h"
+#include "region.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How numbers are drawn. */
+typedef enum manner { ANY, NOT_NEGATIVE, ZERO_INTEGERS } manner;
+
+static void draw(tg_tensor *t, tg_rng *rng, manner how)
+{
+    static const tg_string empty = {"", 0};
+    int64_t n = tg_tensor_count(t);
+    char kind = tg_dtype_kind(t->dtype);
+    for (int64_t i = 0; i < n; i++) {
+        if (t->dtype == TG_STR) {
+            ((tg_string *)t->data)[i] = empty;
+        } else if (kind == 'f') {
+            double x = tg_rng_normal(rng);
+            tg_tensor_set_f64(t, i, how == NOT_NEGATIVE ? fabs(x) : x);
+        } else {
+            int64_t x = (int64_t)tg_rng_below(rng, 2);
+            tg_tensor_set_i64(t, i, how == ZERO_INTEGERS ? 0 : x);
+        }
+    }
+}
+
+static tg_status draw_all(const tg_graph *g, uint64_t seed, const manner *how, tg_tensor **tensors)
+{
+    char label[64];
+    for (uint32_t i = 0; i < g->n_inputs; i++)
+        if (!tg_type_complete(g->nodes[g->inputs[i]]->out))
+            return tg_fail(TG_SHAPE, "the shape of input %s is not known",
+                           tg_graph_label(g, g->inputs[i], label, sizeof label));
+    tg_rng *rng = tg_rng_new(seed);
+    tg_tensor *all = tg_calloc(g->n_inputs + 1, sizeof *all);
+    for (uint32_t i = 0; i < g->n_inputs; i++) {
+        const tg_type *type = g->nodes[g->inputs[i]]->out;
+        all[i] = (tg_tensor){type->dtype, type->shape, NULL};
+        all[i].data = tg_calloc(1, tg_tensor_bytes(&all[i]) + 1);
+        draw(&all[i], rng, how ? how[i] : ANY);
+    }
+    tg_rng_free(rng);
+    *tensors = all;
+    return TG_OK;
+}
+
+tg_status tg_inputs_draw(const tg_graph *g, uint64_t seed, tg_tensor **tensors)
+{
+    return draw_all(g, seed, NULL, tensors);
+}
+
+void tg_inputs_free(tg_tensor *tensors, uint32_t n)
+{
+    for (uint32_t i = 0; tensors && i < n; i++) tg_tensor_free(&tensors[i]);
+    free(tensors);
+}
+
+/* By the cpu plan where it can run the graph. */
+static tg_status run_best(const tg_graph *g, const tg_tensor *in, tg_tensor *out)
+{
+    tg_plan *plan;
+    tg_status status = tg_plan_new(tg_backend_find("cpu"), g, NULL, &plan);
+    if (status == TG_OK) {
+        status = tg_plan_run(plan, in, out);
+        tg_plan_free(plan);
+    }
+    if (status != TG_UNSUPPORTED && status != TG_SHAPE) return status;
+    return tg_reference_run(g, in, out);
+}
+
+/* Terms that are summed for one element of a node's result. */
+static double terms(const tg_graph *g, const tg_node *node)
+{
+    tg_type few[8], *in = node->n_in <= 8 ? few : tg_calloc(node->n_in, sizeof *in);
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = node->in[i] == TG_NO_VALUE ? (tg_type){TG_DTYPE_NONE, TG_SHAPE_UNKNOWN}
+                                           : *tg_graph_type(g, node->in[i]);
+    double n = 1, out = 1;
+    if (node->n_out && tg_type_complete(&node->out[0]))
+        out = fmax(1, (double)tg_shape_count(&node->out[0].shape));
+    if (node->n_in && tg_type_complete(&in[0]))
+        n = fmax(n, (double)tg_shape_count(&in[0].shape) / out);
+    tg_work work = tg_op_work(node->op, node->attrs->a, in, node->n_in, node->out, node->n_out);
+    n = fmax(n, work.flops / 2 / out);
+    if (in != few) free(in);
+    return n;
+}
+
+/* The most terms that are summed on any way through the graph. */
+static double depth_of(const tg_graph *g)
+{
+    double *depth = tg_calloc(g->n_ids, sizeof *depth), most = 1;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const tg_node *node = g->nodes[g->order[i]];
+        double d = 0;
+        for (int k = 0; k < node->n_in; k++)
+            if (node->in[k] != TG_NO_VALUE) d = fmax(d, depth[tg_value_node(node->in[k])]);
+        if (tg_op_get(node->op)->flags & TG_ACCUMULATES && !node->constant) d += terms(g, node);
+        depth[node->id] = d;
+        most = fmax(most, d);
+    }
+    free(depth);
+    return most;
+}
+
+/* What tg_verify works on. */
+typedef struct check {
+    const tg_graph *before, *after;
+    tg_tensor *want, *got;
+    tg_verify_report report;
+} check;
+
+static tg_status compare_outputs(check *c)
+{
+    double depth = fmax(depth_of(c->before), depth_of(c->after)), max_abs, relative;
+    const tg_node *sink = tg_graph_sink(c->before);
+    tg_status status = TG_OK;
+    for (int i = 0; i < sink->n_in; i++) {
+        tg_status one = tg_tensor_compare(&c->want[i], &c->got[i], depth, &max_abs, &relative);
+        c->report.compared++;
+        if (max_abs > c->report.max_abs_error) c->report.max_abs_error = max_abs;
+        bool first_failure = one != TG_OK && status == TG_OK;
+        if (first_failure || (status == TG_OK && relative > c->report.max_relative)) {
+            c->report.max_relative = relative;
+            c->report.worst_output = (uint32_t)i;
+            c->report.worst_value = sink->in[i];
+        }
+        const char *name = c->before->output_names[i];
+        if (first_failure)
+            status = tg_wrap(TG_DIFFERS, "output %s", *name ? name : "of the changed part");
+    }
+    return status;
+}
+
+static void free_outputs(const tg_graph *g, tg_tensor *t)
+{
+    for (int i = 0; t && i < tg_graph_sink(g)->n_in; i++) tg_tensor_free(&t[i]);
+    free(t);
+}
+
+static tg_status run_and_compare(check *c, const tg_tensor *in)
+{
+    int n = tg_graph_sink(c->before)->n_in;
+    if (n != tg_graph_sink(c->after)->n_in || c->before->n_inputs != c->after->n_inputs)
+        return tg_fail(TG_DIFFERS, "the graphs differ in number of inputs or outputs");
+    tg_tensor *want = tg_calloc((size_t)n, sizeof *want), *got = tg_calloc((size_t)n, sizeof *got);
+    tg_status status = run_best(c->before, in, want);
+    if (status == TG_OK) c->want = want;
+    else free(want);
+    if (status == TG_OK && (status = run_best(c->after, in, got)) == TG_OK) c->got = got;
+    else free(got);
+    if (status == TG_OK) status = compare_outputs(c);
+    free_outputs(c->before, c->want);
+    free_outputs(c->after, c->got);
+    c->want = c->got = NULL;
+    return status;
+}
+
+static tg_status verify_drawn(check *c, uint64_t seed, const manner *how)
+{
+    tg_tensor *in;
+    TG_TRY(draw_all(c->before, seed, how, &in));
+    tg_status status = run_and_compare(c, in);
+    tg_inputs_free(in, c->before->n_inputs);
+    return status;
+}
+
+/* An index of 1 may lie outside: then all integers are 0. */
+static tg_status verify_drawn_twice(check *c, uint64_t seed)
+{
+    tg_status status = verify_drawn(c, seed, NULL);
+    if (status == TG_OK || status == TG_DIFFERS || status == TG_UNSUPPORTED) return status;
+    manner *how = tg_calloc(c->before->n_inputs + 1, sizeof *how);
+    for (uint32_t i = 0; i < c->before->n_inputs; i++) how[i] = ZERO_INTEGERS;
+    status = verify_drawn(c, seed, how);
+    free(how);
+    return status;
+}
+
+tg_status tg_verify(const tg_graph *before, const tg_graph *after, uint64_t seed,
+                    const tg_tensor *in, tg_verify_report *report)
+{
+    check c = {.before = before, .after = after, .report = {.seed = seed, .whole = true}};
+    tg_status status = in ? run_and_compare(&c, in) : verify_drawn_twice(&c, seed);
+    if (report && (status == TG_OK || status == TG_DIFFERS)) *report = c.report;
+    return status;
+}
+
+/* Values of these are never below 0, and what reads them may count on it. */
+static bool never_negative(const tg_node *maker)
+{
+    static const char *const names[] = {
+        "Relu",     "Sigmoid",  "Exp",      "Softmax",     "Sqrt",           "Abs",
+        "Softplus", "ReduceL1", "ReduceL2", "HardSigmoid", "ReduceSumSquare"};
+    const char *name = tg_op_get(maker->op)->name;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    int at = tg_op_attr_index(maker->op, "min");
+    if (at >= 0 && maker->attrs->a[at].kind == TG_ATTR_FLOAT) return maker->attrs->a[at].f >= 0;
+    at = tg_op_attr_index(maker->op, "activation");
+    const tg_attr *a = at < 0 ? NULL : &maker->attrs->a[at];
+    return a && a->kind == TG_ATTR_STR && (!strcmp(a->s, "Relu") || !strcmp(a->s, "Sigmoid"));
+}
+
+static tg_status verify_region(const tg_graph *before, const tg_region *r, uint64_t seed,
+                               tg_verify_report *report)
+{
+    check c = {.before = r->before, .after = r->after, .report = {.seed = seed}};
+    manner *how = tg_calloc(r->n_inputs + 1, sizeof *how);
+    for (uint32_t i = 0; i < r->n_inputs; i++)
+        if (never_negative(tg_graph_maker(before, r->inputs[i]))) how[i] = NOT_NEGATIVE;
+    tg_status status = verify_drawn(&c, seed, how);
+    free(how);
+    if (r->n_outputs) c.report.worst_value = r->outputs[c.report.worst_output];
+    if (status == TG_OK && report) *report = c.report;
+    return status;
+}
+
+tg_status tg_verify_step(const tg_graph *before, const tg_graph *after, uint64_t seed,
+                         tg_verify_report *report)
+{
+    tg_region r;
+    if (tg_region_cut(before, after, &r) == TG_OK) {
+        tg_status status = TG_OK;
+        if (r.before) status = verify_region(before, &r, seed, report);
+        else if (report) *report = (tg_verify_report){.seed = seed};
+        tg_region_done(&r);
+        if (status == TG_OK) return TG_OK;
+    }
+    return tg_verify(before, after, seed, NULL, report);
+}
