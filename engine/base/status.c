@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "status.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#undef tg_fail
+#undef tg_wrap
 
 enum { MESSAGE_SIZE = 1024 };
 
@@ -20,6 +24,7 @@ static const struct {
 
 tg_status tg_fail(tg_status status, const char *fmt, ...)
 {
+    assert(status != TG_OK);
     char text[MESSAGE_SIZE]; /* the arguments may point into the old message */
     va_list ap;
     va_start(ap, fmt);
@@ -31,6 +36,7 @@ tg_status tg_fail(tg_status status, const char *fmt, ...)
 
 tg_status tg_wrap(tg_status status, const char *fmt, ...)
 {
+    assert(status != TG_OK);
     char where[MESSAGE_SIZE], text[MESSAGE_SIZE];
     va_list ap;
     va_start(ap, fmt);

@@ -28,6 +28,15 @@ tg_status tg_fail(tg_status status, const char *fmt, ...) TG_PRINTF(2, 3);
 /* Puts "words: " before this thread's message and returns `status` (which must not be TG_OK). */
 tg_status tg_wrap(tg_status status, const char *fmt, ...) TG_PRINTF(2, 3);
 
+/* Tells the compiler that a failure is never TG_OK, so that it sees which outputs are set. */
+static inline tg_status tg_failure(tg_status status)
+{
+    if (status == TG_OK) __builtin_unreachable();
+    return status;
+}
+#define tg_fail(...) tg_failure(tg_fail(__VA_ARGS__))
+#define tg_wrap(...) tg_failure(tg_wrap(__VA_ARGS__))
+
 /* This thread's message of the last failure; "" if there was none. Valid until the next failure. */
 const char *tg_message(void);
 

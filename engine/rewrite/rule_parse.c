@@ -83,7 +83,7 @@ static tg_status parse_dim(parser *p, rule_dim *dim)
 {
     tg_status status = TG_OK;
     const token *t = &p->lx.now;
-    const char *name;
+    const char *name = NULL;
     place at;
     if (t->kind == TOKEN_INT) {
         *dim = (rule_dim){.kind = DIM_INT, .i = t->i};
@@ -166,7 +166,7 @@ static tg_status parse_declaration(parser *p)
     int slots[RULE_VALUES], n = 0;
     tg_status status = TG_OK;
     do {
-        const char *name;
+        const char *name = NULL;
         place at;
         bool list = parse_accept(p, '*', &status);
         TG_TRY(status);
@@ -247,7 +247,7 @@ static tg_status from_line(parser *p, const out_name *outs, int n_outs)
 
 static tg_status to_alias(parser *p, const out_name *o, term *t)
 {
-    const char *name;
+    const char *name = NULL;
     place at;
     tg_status status = TG_OK;
     bool starred = parse_accept(p, '*', &status);
