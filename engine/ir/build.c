@@ -279,7 +279,9 @@ static tg_status infer(draft *d, const int64_t **known)
                       .out = d->out,
                       .arena = d->arena,
                       .source = &source};
+    for (int i = 0; i < d->n_in; i++) TG_TRY(tg_type_limit(&in[i]));
     TG_TRY(d->row->infer(&infer));
+    for (int i = 0; i < d->n_out; i++) TG_TRY(tg_type_limit(&d->out[i]));
     *known = infer.known;
     return TG_OK;
 }

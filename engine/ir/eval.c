@@ -82,6 +82,7 @@ static tg_status call_kernel(const tg_node *node, const tg_tensor *in, tg_tensor
     TG_TRY(output_types(node, in, attr, types, arena));
     for (int i = 0; i < node->n_out; i++) {
         out[i] = (tg_tensor){types[i].dtype, types[i].shape, NULL};
+        TG_TRY(tg_type_limit(&types[i]));
         if (!tg_type_complete(&types[i])) continue;
         if (tg_type_bytes(&types[i]) > (int64_t)1 << 40)
             return tg_fail(TG_LIMIT, "a value is larger than 1 TB");

@@ -127,6 +127,18 @@ int64_t tg_type_bytes(const tg_type *t)
     return n;
 }
 
+tg_status tg_type_limit(const tg_type *t)
+{
+    int64_t n = (int64_t)tg_dtype_size(t->dtype);
+    char text[TG_SHAPE_TEXT];
+    for (int i = 0; i < t->shape.rank; i++) {
+        int64_t dim = t->shape.dim[i] > 1 ? t->shape.dim[i] : 1;
+        if (__builtin_mul_overflow(n, dim, &n) || n >= (int64_t)1 << 62)
+            return tg_fail(TG_LIMIT, "the shape %s is too large", tg_shape_text(text, &t->shape));
+    }
+    return TG_OK;
+}
+
 int64_t tg_tensor_count(const tg_tensor *t)
 {
     return tg_shape_count(&t->shape);

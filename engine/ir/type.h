@@ -60,6 +60,11 @@ bool tg_type_equal(const tg_type *a, const tg_type *b);
 bool tg_type_complete(const tg_type *t);
 /* Bytes of a value of this complete type. */
 int64_t tg_type_bytes(const tg_type *t);
+/*
+ * Dimensions may be multiplied freely: even with those of 0 taken as 1 they make less than 2^62
+ * bytes. Unknown dimensions pass. Errors: TG_LIMIT.
+ */
+tg_status tg_type_limit(const tg_type *t) TG_MUST_USE;
 
 /* One string of a TG_STR tensor. */
 typedef struct tg_string {
