@@ -77,7 +77,8 @@ tg_status infer_split(tg_infer *infer)
     int64_t axis = 0, sum = 0;
     for (int i = 0; i < infer->n_out; i++) infer->out[i].dtype = infer->in[0].dtype;
     TG_TRY(infer_axis(infer, in->rank, &axis));
-    const tg_attr *split = infer_list(infer, "split", 1);
+    const tg_attr *split;
+    TG_TRY(infer_list(infer, "split", 1, &split));
     if (!split && has_type(infer, 1)) return TG_OK;
     if (!split) {
         TG_TRY(split_evenly(infer, in->dim[axis]));

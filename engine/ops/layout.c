@@ -63,7 +63,8 @@ tg_status infer_reshape(tg_infer *infer)
 {
     tg_attr *allowzero = tg_infer_attr(infer, "allowzero");
     infer->out[0].dtype = infer->in[0].dtype;
-    const tg_attr *want = infer_list(infer, "shape", 1);
+    const tg_attr *want;
+    TG_TRY(infer_list(infer, "shape", 1, &want));
     if (!want && has_type(infer, 1)) return TG_OK;
     if (!want) return tg_fail(TG_INVALID, "the shape is missing");
     tg_shape *out = &infer->out[0].shape;
@@ -94,7 +95,8 @@ tg_status infer_squeeze(tg_infer *infer)
 {
     const tg_shape *in = &infer->in[0].shape;
     infer->out[0].dtype = infer->in[0].dtype;
-    const tg_attr *axes = infer_list(infer, "axes", 1);
+    const tg_attr *axes;
+    TG_TRY(infer_list(infer, "axes", 1, &axes));
     if (!axes && has_type(infer, 1)) return TG_OK;
     unsigned set = 0;
     for (int k = 0; !axes && k < in->rank && k < TG_MAX_RANK; k++)
@@ -115,7 +117,8 @@ tg_status infer_unsqueeze(tg_infer *infer)
 {
     const tg_shape *in = &infer->in[0].shape;
     infer->out[0].dtype = infer->in[0].dtype;
-    const tg_attr *axes = infer_list(infer, "axes", 1);
+    const tg_attr *axes;
+    TG_TRY(infer_list(infer, "axes", 1, &axes));
     if (!axes && has_type(infer, 1)) return TG_OK;
     if (!axes) return tg_fail(TG_INVALID, "the axes are missing");
     int64_t rank = in->rank + axes->n;
@@ -172,7 +175,8 @@ tg_status kernel_transpose(tg_call *call)
 tg_status infer_expand(tg_infer *infer)
 {
     infer->out[0].dtype = infer->in[0].dtype;
-    const tg_attr *want = infer_list(infer, "shape", 1);
+    const tg_attr *want;
+    TG_TRY(infer_list(infer, "shape", 1, &want));
     if (!want && has_type(infer, 1)) return TG_OK;
     if (!want) return tg_fail(TG_INVALID, "the shape is missing");
     if (want->n > TG_MAX_RANK) return too_deep(want->n);
@@ -207,7 +211,8 @@ tg_status infer_tile(tg_infer *infer)
 {
     const tg_shape *in = &infer->in[0].shape;
     infer->out[0].dtype = infer->in[0].dtype;
-    const tg_attr *repeats = infer_list(infer, "repeats", 1);
+    const tg_attr *repeats;
+    TG_TRY(infer_list(infer, "repeats", 1, &repeats));
     if (!repeats && has_type(infer, 1)) return TG_OK;
     if (!repeats || repeats->n != in->rank)
         return tg_fail(TG_SHAPE, "%u repeats for rank %lld", repeats ? repeats->n : 0,

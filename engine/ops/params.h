@@ -10,29 +10,43 @@
 #include "element.h"
 #include "rows.h"
 
-/* The attribute `name`, filled from the constant that feeds `slot`; NULL: unknown until run. */
-static inline const tg_attr *infer_list(tg_infer *infer, const char *name, int slot)
+/*
+ * The list in attribute `name`, filled from the constant that feeds `slot`. *list NULL: there is no
+ * such input, or it is known only when it runs. Errors: TG_TYPE (not integers),
+ * TG_INVALID (given as attribute and as input).
+ */
+static inline tg_status infer_list(tg_infer *infer, const char *name, int slot,
+                                   const tg_attr **list)
 {
     tg_attr *attr = tg_infer_attr(infer, name);
-    if (attr->kind != TG_ATTR_NONE) return attr;
+    *list = attr->kind != TG_ATTR_NONE ? attr : NULL;
+    if (!has_type(infer, slot)) return TG_OK;
+    if (*list) return tg_fail(TG_INVALID, "%s are given twice", name);
+    if (!tg_element_integer(infer->in[slot].dtype))
+        return tg_fail(TG_TYPE, "%s are %s, not integers", name,
+                       tg_dtype_name(infer->in[slot].dtype));
     const tg_tensor *t = tg_infer_value(infer, slot);
-    if (!t || tg_element_numeric(t->dtype) != TG_OK) return NULL;
+    if (!t) return TG_OK;
     int64_t n = tg_tensor_count(t);
     int64_t *v = TG_NEW_ARRAY(infer->arena, int64_t, n + 1);
     tg_element_load_i64(t, 0, 1, n, v);
     *attr = TG_ATTR_OF_INTS(v, n);
-    return attr;
+    *list = attr;
+    return TG_OK;
 }
 
-/* The same for one integer. Errors: TG_SHAPE (the input is not one number). */
+/* The same for one integer. Errors: TG_TYPE, TG_INVALID, TG_SHAPE (not one number). */
 static inline tg_status infer_number(tg_infer *infer, const char *name, int slot, bool *known)
 {
     tg_attr *attr = tg_infer_attr(infer, name);
     *known = attr->kind != TG_ATTR_NONE;
-    const tg_tensor *t = *known ? NULL : tg_infer_value(infer, slot);
+    if (!has_type(infer, slot)) return TG_OK;
+    if (*known) return tg_fail(TG_INVALID, "%s is given twice", name);
+    TG_TRY(tg_element_numeric(infer->in[slot].dtype));
+    if (tg_shape_count(&infer->in[slot].shape) != 1)
+        return tg_fail(TG_SHAPE, "%s is not one number", name);
+    const tg_tensor *t = tg_infer_value(infer, slot);
     if (!t) return TG_OK;
-    TG_TRY(tg_element_numeric(t->dtype));
-    if (tg_tensor_count(t) != 1) return tg_fail(TG_SHAPE, "%s is not one number", name);
     *attr = TG_ATTR_OF_INT(tg_tensor_i64(t, 0));
     *known = true;
     return TG_OK;

@@ -19,7 +19,8 @@ tg_status infer_reduce(tg_infer *infer)
 {
     const tg_shape *in = &infer->in[0].shape;
     tg_attr *noop = tg_infer_attr(infer, "noop_with_empty_axes");
-    const tg_attr *axes = infer_list(infer, "axes", 1);
+    const tg_attr *axes;
+    TG_TRY(infer_list(infer, "axes", 1, &axes));
     infer->out[0].dtype = infer->in[0].dtype;
     if (!axes && has_type(infer, 1)) return TG_OK;
     unsigned set = 0;

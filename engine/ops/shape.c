@@ -75,7 +75,8 @@ tg_status infer_constant_of_shape(tg_infer *infer)
     if (infer->out[0].dtype == TG_F32 && value->kind == TG_ATTR_TENSOR)
         memcpy(&bits, value->tensor->data, sizeof bits);
     if (bits == 0) value->kind = TG_ATTR_NONE;
-    const tg_attr *shape = infer_list(infer, "shape", 0);
+    const tg_attr *shape;
+    TG_TRY(infer_list(infer, "shape", 0, &shape));
     if (!shape && has_type(infer, 0)) return TG_OK;
     if (!shape) return tg_fail(TG_INVALID, "the shape is missing");
     if (shape->n > TG_MAX_RANK)

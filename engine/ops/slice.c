@@ -36,13 +36,16 @@ typedef struct slice_lists {
     const tg_attr *starts, *ends, *axes, *steps;
 } slice_lists;
 
-/* False if one of them is known only when run. */
-static bool slice_known(tg_infer *infer, slice_lists *l)
+/* *known is false if one of them is known only when it runs. */
+static tg_status slice_read(tg_infer *infer, slice_lists *l, bool *known)
 {
-    *l = (slice_lists){infer_list(infer, "starts", 1), infer_list(infer, "ends", 2),
-                       infer_list(infer, "axes", 3), infer_list(infer, "steps", 4)};
-    return (l->starts || !has_type(infer, 1)) && (l->ends || !has_type(infer, 2)) &&
-           (l->axes || !has_type(infer, 3)) && (l->steps || !has_type(infer, 4));
+    TG_TRY(infer_list(infer, "starts", 1, &l->starts));
+    TG_TRY(infer_list(infer, "ends", 2, &l->ends));
+    TG_TRY(infer_list(infer, "axes", 3, &l->axes));
+    TG_TRY(infer_list(infer, "steps", 4, &l->steps));
+    *known = (l->starts || !has_type(infer, 1)) && (l->ends || !has_type(infer, 2)) &&
+             (l->axes || !has_type(infer, 3)) && (l->steps || !has_type(infer, 4));
+    return TG_OK;
 }
 
 static tg_status slice_check(const slice_lists *l, int64_t rank, unsigned *set)
@@ -63,8 +66,10 @@ tg_status infer_slice(tg_infer *infer)
     const tg_shape *in = &infer->in[0].shape;
     slice_lists l;
     unsigned set = 0;
+    bool known;
     infer->out[0].dtype = infer->in[0].dtype;
-    if (!slice_known(infer, &l)) return TG_OK;
+    TG_TRY(slice_read(infer, &l, &known));
+    if (!known) return TG_OK;
     TG_TRY(slice_check(&l, in->rank, &set));
     cut cuts[TG_MAX_RANK];
     tg_shape out = *in;
@@ -112,10 +117,9 @@ tg_status kernel_slice(tg_call *call)
     return TG_OK;
 }
 
-static tg_status pad_list(tg_infer *infer, const tg_attr *pads, int64_t *full)
+static tg_status pad_list(tg_infer *infer, const tg_attr *pads, const tg_attr *axes, int64_t *full)
 {
     int64_t rank = infer->in[0].shape.rank;
-    const tg_attr *axes = infer_list(infer, "axes", 3);
     int64_t n = axes ? axes->n : rank;
     unsigned set = 0;
     if (pads->n != 2 * n) return tg_fail(TG_SHAPE, "%u pads for %lld axes", pads->n, (long long)n);
@@ -160,11 +164,13 @@ tg_status infer_pad(tg_infer *infer)
     if (!constant) tg_infer_attr(infer, "value")->f = 0;
     if (has_type(infer, 2) && infer->in[2].dtype != infer->in[0].dtype)
         return tg_fail(TG_TYPE, "the value has another element type than the input");
-    const tg_attr *pads = infer_list(infer, "pads", 1);
+    const tg_attr *pads, *axes;
+    TG_TRY(infer_list(infer, "pads", 1, &pads));
+    TG_TRY(infer_list(infer, "axes", 3, &axes));
     if (!pads && !has_type(infer, 1)) return tg_fail(TG_INVALID, "the pads are missing");
-    if (!pads || (has_type(infer, 3) && !infer_list(infer, "axes", 3))) return TG_OK;
+    if (!pads || (has_type(infer, 3) && !axes)) return TG_OK;
     int64_t full[2 * TG_MAX_RANK];
-    TG_TRY(pad_list(infer, pads, full));
+    TG_TRY(pad_list(infer, pads, axes, full));
     TG_TRY(pad_shape(in, full, mode, &infer->out[0].shape));
     tg_infer_set_ints(infer, "pads", full, 2 * (size_t)in->rank);
     tg_infer_attr(infer, "axes")->kind = TG_ATTR_NONE;
