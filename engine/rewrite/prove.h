@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Proof of rules by test: graphs that a rule's `from` side describes are drawn at random, with
+ * awkward shapes among them, the rule is applied, and both graphs run on the same data with the
+ * reference kernels.
+ */
+#ifndef TG_REWRITE_PROVE_H
+#define TG_REWRITE_PROVE_H
+
+#include "engine/ir/graph.h"
+#include "rule.h"
+
+typedef struct tg_rule_report {
+    int samples;    /* graphs on which the rule was taken and compared */
+    int sites;      /* sites taken in them */
+    bool exact;     /* every element was the same to the last bit */
+    double worst;   /* largest difference, in parts of the largest element of its tensor */
+    int conditions; /* sound ones; each was dropped in turn ... */
+    int earned;     /* ... and for so many of them a wrong rewrite was found */
+    uint64_t seed;  /* that draws the failing graph, if one failed */
+} tg_rule_report;
+
+/*
+ * Proves rule i on `samples` drawn graphs. Errors: TG_DIFFERS (the sides differ, or a sound
+ * condition never matters), TG_RULE (no graph was found that the rule fits); the message says which
+ * condition and which values. The report is filled in any case.
+ */
+tg_status tg_rule_prove(const tg_rules *rules, int i, uint64_t seed, int samples,
+                        tg_rule_report *report) TG_MUST_USE;
+
+/* A graph of the form that rule i looks for. Errors: TG_RULE (none was found). */
+tg_status tg_rule_draw(const tg_rules *rules, int i, uint64_t seed, tg_graph **out) TG_MUST_USE;
+
+#endif
