@@ -244,11 +244,37 @@ typedef struct tail {
     int n_ops;
 } tail;
 
+/*
+ * The library gives all eltwise operations of one kind the numbers of the first (oneDNN 2.6).
+ * Linear ones can be written otherwise (tail.c).
+ */
+static bool clashes(const tail *t, const tg_tail_op *op)
+{
+    if (op->kind >= TG_POST_ADD || op->kind == TG_POST_LINEAR || op->norm) return false;
+    for (int i = 0; i < t->n_ops; i++)
+        if (t->ops[i].kind == op->kind && !t->ops[i].norm &&
+            (t->ops[i].alpha != op->alpha || t->ops[i].beta != op->beta))
+            return true;
+    return false;
+}
+
+/* a (b x + c) + d is one linear operation. */
+static bool merge_linear(tail *t, const tg_tail_op *op)
+{
+    tg_tail_op *last = t->n_ops ? &t->ops[t->n_ops - 1] : NULL;
+    if (!last || last->kind != TG_POST_LINEAR || op->kind != TG_POST_LINEAR) return false;
+    last->beta = op->alpha * last->beta + op->beta;
+    last->alpha *= op->alpha;
+    return true;
+}
+
 static bool tail_add(tail *t, const tg_node *const *nodes, int n, const tg_tail_op *op)
 {
-    if (t->n + n > TAIL_NODES || t->n_ops == TG_MAX_POSTS) return false;
+    if (t->n + n > TAIL_NODES) return false;
+    bool merged = merge_linear(t, op);
+    if (!merged && (t->n_ops == TG_MAX_POSTS || clashes(t, op))) return false;
     for (int i = 0; i < n; i++) t->nodes[t->n++] = nodes[i];
-    t->ops[t->n_ops++] = *op;
+    if (!merged) t->ops[t->n_ops++] = *op;
     return true;
 }
 

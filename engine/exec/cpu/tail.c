@@ -3,6 +3,7 @@
 
 #include "eltwise.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void tg_operand_none(tg_prim_operands *o)
@@ -99,12 +100,47 @@ static tg_status place_norm(const tg_tail_in *in, const tg_node *norm, tg_prim_s
     return TG_OK;
 }
 
+static bool has_kind(const tg_prim_spec *spec, tg_post_kind kind)
+{
+    for (int i = 0; i < spec->n_post; i++)
+        if (spec->post[i].kind == (int32_t)kind) return true;
+    return false;
+}
+
+/* A second linear operation as a product and a sum with vectors: see absorb.c. */
+static tg_status place_linear(const tg_tail_in *in, const tg_tail_op *op, tg_prim_spec *spec,
+                              tg_prim_operands *o)
+{
+    tg_shape shape = tg_shape_of(in->shape.dim[in->axis]);
+    size_t n = (size_t)shape.dim[0];
+    float *x = tg_calloc(n, sizeof *x);
+    tg_status status = TG_OK;
+    for (int part = 0; part < 2 && status == TG_OK; part++) {
+        float number = part ? op->beta : op->alpha;
+        if (number == (part ? 0 : 1)) continue;
+        for (size_t i = 0; i < n; i++) x[i] = number;
+        tg_post *post = post_add(spec, part ? TG_POST_ADD : TG_POST_MUL, 0, 0);
+        if (!post) {
+            status = tg_fail(TG_UNSUPPORTED, "too long a tail");
+            break;
+        }
+        tg_operand at = tg_cpu_constant(in->p, TG_F32, &shape, x);
+        at = along(at, &in->shape, in->axis);
+        post->md = tg_cpu_md(&at);
+        o->post[spec->n_post - 1] = at;
+    }
+    free(x);
+    return status;
+}
+
 static tg_status place_op(const tg_tail_in *in, const tg_tail_op *op, tg_prim_spec *spec,
                           tg_prim_operands *o)
 {
     if (op->norm) return place_norm(in, op->norm, spec, o);
     if (op->kind == TG_POST_ADD && !spec->n_post && !spec->bias.rank && is_vector(in, op->other))
         return set_bias(in, op->other, spec, o);
+    if (op->kind == TG_POST_LINEAR && has_kind(spec, TG_POST_LINEAR))
+        return place_linear(in, op, spec, o);
     tg_post *post = post_add(spec, op->kind, op->alpha, op->beta);
     if (!post) return tg_fail(TG_UNSUPPORTED, "too long a tail");
     if (op->other == TG_NO_VALUE) return TG_OK;
