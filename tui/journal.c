@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,22 +16,56 @@ static const char magic[] = "regraft journal 1\n";
 
 enum { MAGIC = sizeof magic - 1, HEAD = 8, LARGEST = 1 << 20, LARGEST_FILE = 1 << 30 };
 
+/*
+ * Records are encoded by the caller and written by a thread of the journal's own, in order: the
+ * interface must not wait for a disk. Invariant: what is in `waiting` belongs to the caller's side,
+ * under the lock.
+ */
 struct ui_journal {
     int fd;
     char *path;
+    pthread_t writer;
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    tg_str waiting;  /* whole records */
+    bool busy, stop; /* the writer writes; it shall end */
+    int error;       /* errno of a write that failed, else 0 */
 };
 
-static tg_status write_all(ui_journal *j, const void *bytes, size_t n)
+static int write_all(int fd, const char *p, size_t n)
 {
-    const char *p = bytes;
     while (n) {
-        ssize_t done = write(j->fd, p, n);
+        ssize_t done = write(fd, p, n);
         if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return tg_fail(TG_IO, "%s: %s", j->path, strerror(errno));
+        if (done <= 0) return errno ? errno : EIO;
         p += done;
         n -= (size_t)done;
     }
-    return TG_OK;
+    return 0;
+}
+
+static void *write_records(void *arg)
+{
+    ui_journal *j = arg;
+    pthread_mutex_lock(&j->lock);
+    while (!j->stop || j->waiting.n) {
+        if (!j->waiting.n) {
+            pthread_cond_wait(&j->change, &j->lock);
+            continue;
+        }
+        tg_str now = j->waiting;
+        j->waiting = (tg_str){0};
+        j->busy = true;
+        pthread_mutex_unlock(&j->lock);
+        int error = write_all(j->fd, now.p, now.n);
+        tg_str_free(&now);
+        pthread_mutex_lock(&j->lock);
+        j->busy = false;
+        if (error) j->error = error;
+        pthread_cond_broadcast(&j->change);
+    }
+    pthread_mutex_unlock(&j->lock);
+    return NULL;
 }
 
 static void put_u32(unsigned char *p, uint32_t x)
@@ -43,7 +78,6 @@ static uint32_t get_u32(const unsigned char *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* One write a record, so that a kill between two writes cannot tear it. */
 static unsigned char *encode(const Regraft__JournalRecord *record, size_t *size)
 {
     size_t n = regraft__journal_record__get_packed_size(record);
@@ -55,22 +89,46 @@ static unsigned char *encode(const Regraft__JournalRecord *record, size_t *size)
     return bytes;
 }
 
+/* Hands bytes to the writer. Errors: TG_IO, of an earlier record. */
+static tg_status hand_over(ui_journal *j, const void *bytes, size_t n)
+{
+    pthread_mutex_lock(&j->lock);
+    int error = j->error;
+    tg_str_addn(&j->waiting, bytes, n);
+    pthread_cond_broadcast(&j->change);
+    pthread_mutex_unlock(&j->lock);
+    return error ? tg_fail(TG_IO, "%s: %s", j->path, strerror(error)) : TG_OK;
+}
+
 static tg_status write_record(ui_journal *j, const Regraft__JournalRecord *record)
 {
     size_t size;
     if (!j) return TG_OK;
     unsigned char *bytes = encode(record, &size);
-    tg_status status = write_all(j, bytes, size);
+    tg_status status = hand_over(j, bytes, size);
     free(bytes);
     return status;
+}
+
+tg_status ui_journal_flush(ui_journal *j)
+{
+    pthread_mutex_lock(&j->lock);
+    while ((j->waiting.n || j->busy) && !j->error) pthread_cond_wait(&j->change, &j->lock);
+    int error = j->error;
+    pthread_mutex_unlock(&j->lock);
+    return error ? tg_fail(TG_IO, "%s: %s", j->path, strerror(error)) : TG_OK;
 }
 
 static tg_status open_file(const char *path, int flags, ui_journal **journal)
 {
     int fd = open(path, flags | O_WRONLY | O_CLOEXEC, 0666);
     if (fd < 0) return tg_fail(TG_IO, "%s: %s", path, strerror(errno));
-    ui_journal *j = tg_malloc(sizeof *j);
-    *j = (ui_journal){fd, tg_strdup(path)};
+    ui_journal *j = tg_calloc(1, sizeof *j);
+    j->fd = fd;
+    j->path = tg_strdup(path);
+    pthread_mutex_init(&j->lock, NULL);
+    pthread_cond_init(&j->change, NULL);
+    if (pthread_create(&j->writer, NULL, write_records, j) != 0) abort();
     *journal = j;
     return TG_OK;
 }
@@ -98,8 +156,9 @@ tg_status ui_journal_create(const char *path, const char *model, uint64_t model_
     start.n_dims = (size_t)n_dims;
     start.dims = (char **)(uintptr_t)dims;
     record.start = &start;
-    tg_status status = write_all(j, magic, MAGIC);
+    tg_status status = hand_over(j, magic, MAGIC);
     if (status == TG_OK) status = write_record(j, &record);
+    if (status == TG_OK) status = ui_journal_flush(j);
     if (status == TG_OK) *journal = j;
     else ui_journal_close(j);
     return status;
@@ -121,7 +180,15 @@ tg_status ui_journal_append(const char *path, size_t size, ui_journal **journal)
 void ui_journal_close(ui_journal *j)
 {
     if (!j) return;
+    pthread_mutex_lock(&j->lock);
+    j->stop = true;
+    pthread_cond_broadcast(&j->change);
+    pthread_mutex_unlock(&j->lock);
+    pthread_join(j->writer, NULL);
+    pthread_mutex_destroy(&j->lock);
+    pthread_cond_destroy(&j->change);
     close(j->fd);
+    tg_str_free(&j->waiting);
     free(j->path);
     free(j);
 }

@@ -22,7 +22,14 @@ tg_status ui_journal_append(const char *path, size_t size, ui_journal **journal)
 void ui_journal_close(ui_journal *journal); /* NULL is fine */
 const char *ui_journal_path(const ui_journal *journal);
 
-/* Each is written and flushed at once. Errors: TG_IO (disk full ...); the session goes on. */
+/* Waits until all records are in the file. Errors: TG_IO. */
+tg_status ui_journal_flush(ui_journal *journal) TG_MUST_USE;
+
+/*
+ * Each is handed to the journal's own thread, which writes it at once, in order; returns without
+ * waiting. A NULL journal takes everything. Errors: TG_IO of an earlier record (disk full ...); the
+ * session goes on.
+ */
 tg_status ui_journal_step(ui_journal *journal, const tg_state *state) TG_MUST_USE;
 tg_status ui_journal_head(ui_journal *journal, int state) TG_MUST_USE;
 tg_status ui_journal_tag(ui_journal *journal, int state, const char *name) TG_MUST_USE;

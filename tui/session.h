@@ -81,17 +81,20 @@ typedef struct ui_session {
     uint64_t newest; /* version of the newest policy there is */
     ag_stats stats;  /* of training, as of the last tick */
     ui_agent_state agent_state;
-    bool training;
+    bool training, started; /* the trainer runs; its threads exist */
 
     TG_VEC(ui_veto) vetoes;
     TG_VEC(uint64_t) marks; /* keys of marked candidates */
     TG_VEC(uint64_t) flags; /* keys flagged for veto, before x */
     TG_VEC(ui_measurement) measurements;
 
-    tg_jobs *writer;     /* one thread: the journal's records in order */
-    ui_journal *journal; /* used on the writer only */
-    char *journal_path;
-    bool unsaved;      /* the last record is not on disk yet, or writing failed */
+    ui_journal *journal;  /* NULL: none is written */
+    bool journal_failed;  /* and that was said */
+    bool stepping, again; /* a step is under way; compute the view anew when it is done */
+    int steps_left;       /* of the agent, after the present one */
+    bool sampling;        /* it draws from the policy */
+    tg_job *ticker;       /* watches the trainer */
+    tg_job *view_job;
     tg_job *job;       /* foreground work (open, step, view, save), for C-g; NULL */
     const char *doing; /* what it is: "Loading x.onnx" */
 } ui_session;
