@@ -63,39 +63,58 @@ tg_conv tg_conv_of(const tg_call *call, const tg_shape *x, const tg_shape *y)
                      tg_window_of(call, x, y)};
 }
 
-/* One weight on one row: y[o] += w * x[o * stride], for `n` outputs. */
-static void add_row(double w, const double *x, int64_t stride, double *y, int64_t n)
+/* Outputs that are summed up at a time, in registers. */
+enum { TILE = 8 };
+
+/*
+ * One row of the kernel on one row of the input, for TILE outputs whose first begins at x. The sums
+ * are spelt out so that they stay in registers.
+ */
+static void add_full_row(const double *restrict w, int64_t taps, const double *restrict x,
+                         int64_t dilation, double *restrict sum)
 {
-    if (stride == 1)
-        for (int64_t o = 0; o < n; o++) y[o] += w * x[o];
-    else
-        for (int64_t o = 0; o < n; o++) y[o] += w * x[o * stride];
+    double a = sum[0], b = sum[1], c = sum[2], d = sum[3];
+    double e = sum[4], f = sum[5], g = sum[6], h = sum[7];
+    for (int64_t k = 0; k < taps; k++, x += dilation) {
+        double v = w[k];
+        a += v * x[0], b += v * x[1], c += v * x[2], d += v * x[3];
+        e += v * x[4], f += v * x[5], g += v * x[6], h += v * x[7];
+    }
+    sum[0] = a, sum[1] = b, sum[2] = c, sum[3] = d;
+    sum[4] = e, sum[5] = f, sum[6] = g, sum[7] = h;
 }
 
-/* One weight on one channel of the input. */
-static void add_weight(const tg_window *s, double w, const int64_t k[3], const double *x, double *y)
+/* The same for n outputs from place o on, some of which may reach into the padding. */
+static void add_row(const tg_window *s, const double *w, const double *x, int64_t o, int n,
+                    double *sum)
 {
-    int64_t first[3], last[3];
-    for (int a = 0; a < 3; a++) tg_window_range(s, a, k[a], &first[a], &last[a]);
-    if (last[2] <= first[2]) return;
-    int64_t shift[3];
-    for (int a = 0; a < 3; a++) shift[a] = k[a] * s->dilation[a] - s->pad[a];
-    int64_t column = first[2] * s->stride[2] + shift[2];
-    for (int64_t d = first[0]; d < last[0]; d++)
-        for (int64_t h = first[1]; h < last[1]; h++) {
-            int64_t row = (d * s->stride[0] + shift[0]) * s->in[1] + h * s->stride[1] + shift[1];
-            add_row(w, x + row * s->in[2] + column, s->stride[2],
-                    y + (d * s->out[1] + h) * s->out[2] + first[2], last[2] - first[2]);
+    int64_t stride = s->stride[2], at = o * stride - s->pad[2];
+    int64_t reach = (s->kernel[2] - 1) * s->dilation[2] + TILE;
+    if (n == TILE && stride == 1 && at >= 0 && at + reach <= s->in[2]) {
+        add_full_row(w, s->kernel[2], x + at, s->dilation[2], sum);
+        return;
+    }
+    for (int64_t k = 0; k < s->kernel[2]; k++, at += s->dilation[2])
+        for (int i = 0; i < n; i++) {
+            int64_t place = at + i * stride;
+            if (place >= 0 && place < s->in[2]) sum[i] += w[k] * x[place];
         }
 }
 
-/* One channel of the input to one channel of the output. */
-static void add_channel(const tg_window *s, const double *w, const double *x, double *y)
+/* One channel of the input, for n outputs from place o on. */
+static void add_channel(const tg_window *s, const double *w, const double *x, const int64_t o[3],
+                        int n, double *sum)
 {
-    int64_t k[3];
-    for (k[0] = 0; k[0] < s->kernel[0]; k[0]++)
-        for (k[1] = 0; k[1] < s->kernel[1]; k[1]++)
-            for (k[2] = 0; k[2] < s->kernel[2]; k[2]++) add_weight(s, *w++, k, x, y);
+    for (int64_t i = 0; i < s->kernel[0]; i++) {
+        int64_t d = o[0] * s->stride[0] + i * s->dilation[0] - s->pad[0];
+        if (d < 0 || d >= s->in[0]) continue;
+        for (int64_t k = 0; k < s->kernel[1]; k++) {
+            int64_t h = o[1] * s->stride[1] + k * s->dilation[1] - s->pad[1];
+            if (h < 0 || h >= s->in[1]) continue;
+            add_row(s, w + (i * s->kernel[1] + k) * s->kernel[2], x + (d * s->in[1] + h) * s->in[2],
+                    o[2], n, sum);
+        }
+    }
 }
 
 static int64_t volume(const int64_t v[3])
@@ -103,20 +122,45 @@ static int64_t volume(const int64_t v[3])
     return v[0] * v[1] * v[2];
 }
 
+/* One filter on `channels` channels of one sample. */
+static void run_filter(const tg_window *s, int64_t channels, const double *w, const double *x,
+                       double bias, double *y)
+{
+    int64_t o[3], in = volume(s->in), kernel = volume(s->kernel);
+    for (o[0] = 0; o[0] < s->out[0]; o[0]++)
+        for (o[1] = 0; o[1] < s->out[1]; o[1]++)
+            for (o[2] = 0; o[2] < s->out[2]; o[2] += TILE) {
+                int n = s->out[2] - o[2] < TILE ? (int)(s->out[2] - o[2]) : TILE;
+                double sum[TILE];
+                for (int i = 0; i < TILE; i++) sum[i] = bias;
+                for (int64_t c = 0; c < channels; c++)
+                    add_channel(s, w + c * kernel, x + c * in, o, n, sum);
+                memcpy(y, sum, (size_t)n * sizeof *sum);
+                y += n;
+            }
+}
+
+/* A kernel of one point looks at each place alone: all places make one long row. */
+static tg_window as_row(const tg_window *s)
+{
+    tg_window w = *s;
+    for (int i = 0; i < 3; i++)
+        if (s->kernel[i] != 1 || s->stride[i] != 1 || s->in[i] != s->out[i]) return w;
+    w.in[2] = w.out[2] = volume(s->in);
+    w.in[0] = w.in[1] = w.out[0] = w.out[1] = 1;
+    return w;
+}
+
 void tg_conv_run(const tg_conv *conv, const double *x, const double *w, const double *bias,
                  double *y)
 {
-    const tg_window *s = &conv->window;
-    int64_t in = volume(s->in), out = volume(s->out), kernel = volume(s->kernel);
+    tg_window s = as_row(&conv->window);
+    int64_t in = volume(s.in), out = volume(s.out), kernel = volume(s.kernel);
     int64_t cs = conv->c / conv->groups, ms = conv->m / conv->groups;
     for (int64_t n = 0; n < conv->n; n++)
-        for (int64_t m = 0; m < conv->m; m++) {
-            double *plane = y + (n * conv->m + m) * out;
-            for (int64_t i = 0; i < out; i++) plane[i] = bias ? bias[m] : 0;
-            const double *from = x + (n * conv->c + m / ms * cs) * in;
-            for (int64_t c = 0; c < cs; c++)
-                add_channel(s, w + (m * cs + c) * kernel, from + c * in, plane);
-        }
+        for (int64_t m = 0; m < conv->m; m++)
+            run_filter(&s, cs, w + m * cs * kernel, x + (n * conv->c + m / ms * cs) * in,
+                       bias ? bias[m] : 0, y + (n * conv->m + m) * out);
 }
 
 static void activate(const char *name, double *y, int64_t n)
