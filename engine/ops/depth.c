@@ -7,13 +7,18 @@
 static tg_status need_blocks(tg_infer *infer, int64_t *block)
 {
     *block = tg_infer_attr(infer, "blocksize")->i;
-    if (*block < 1 || *block > 1 << 20)
+    if (*block < 1 || *block > 1 << 10)
         return tg_fail(TG_INVALID, "attribute blocksize is %lld", (long long)*block);
     tg_attr *mode = tg_infer_attr(infer, "mode");
     if (mode->kind == TG_ATTR_NONE) *mode = tg_attr_str("DCR");
     if (strcmp(mode->s, "DCR") != 0 && strcmp(mode->s, "CRD") != 0)
         return tg_fail(TG_INVALID, "attribute mode is %s", mode->s);
-    return tg_need_rank(infer, 0, "the input", 4, 4);
+    TG_TRY(tg_need_rank(infer, 0, "the input", 4, 4));
+    for (int i = 1; i < 4; i++)
+        if (infer->in[0].shape.dim[i] > (int64_t)1 << 40)
+            return tg_fail(TG_LIMIT, "axis %d has size %lld", i,
+                           (long long)infer->in[0].shape.dim[i]);
+    return TG_OK;
 }
 
 tg_status infer_depth_to_space(tg_infer *infer)

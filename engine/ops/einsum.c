@@ -188,7 +188,13 @@ static void add_label(walk *w, const equation *e, const tg_type *in, int label)
     w->n++;
 }
 
-static void plan_walk(walk *w, const equation *e, const tg_type *in)
+static tg_status times(int64_t *n, int64_t size)
+{
+    if (!__builtin_mul_overflow(*n, size, n)) return TG_OK;
+    return tg_fail(TG_LIMIT, "the sums of the equation have too many terms");
+}
+
+static tg_status plan_walk(walk *w, const equation *e, const tg_type *in)
 {
     bool done[LABELS] = {false};
     memset(w, 0, sizeof *w);
@@ -196,13 +202,14 @@ static void plan_walk(walk *w, const equation *e, const tg_type *in)
     for (int i = 0; i < e->out.n; i++) {
         add_label(w, e, in, e->out.label[i]);
         done[e->out.label[i]] = true;
-        w->outer *= e->size[e->out.label[i]];
+        TG_TRY(times(&w->outer, e->size[e->out.label[i]]));
     }
     for (int label = 0; label < LABELS; label++) {
         if (e->size[label] == -1 || done[label]) continue;
         add_label(w, e, in, label);
-        w->inner *= e->size[label];
+        TG_TRY(times(&w->inner, e->size[label]));
     }
+    return TG_OK;
 }
 
 /* Moves all operands to place `i` of the labels [from, to). */
@@ -244,7 +251,7 @@ tg_status kernel_einsum(tg_call *call)
     for (int i = 0; i < call->n_in && i < MAX_OPERANDS; i++)
         in[i] = (tg_type){call->in[i].dtype, call->in[i].shape};
     TG_TRY(read_equation(call_attr(call, "equation")->s, in, call->n_in, &e));
-    plan_walk(w, &e, in);
+    TG_TRY(plan_walk(w, &e, in));
     run(call, w, e.out.n);
     return TG_OK;
 }
