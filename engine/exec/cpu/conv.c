@@ -42,8 +42,7 @@ static tg_status place_weights(tg_cpu_plan *p, const tg_node *node, tg_prim_spec
         if (o->weights.shape.rank == TG_MAX_RANK) return tg_fail(TG_UNSUPPORTED, "rank");
         o->weights = split_groups(o->weights, groups);
     }
-    bool constant = tg_cpu_constant_data(p, &o->weights) != NULL;
-    spec->weights = constant ? tg_cpu_md_any(&o->weights) : tg_cpu_md_plain(&o->weights);
+    spec->weights = tg_cpu_md_any(&o->weights);
     return TG_OK;
 }
 
@@ -133,7 +132,6 @@ tg_status tg_cpu_plan_conv_transpose(tg_cpu_plan *p, const tg_node *node)
     spec.threads = p->threads;
     fill_window(node, &spec, (int)node->out[0].shape.rank - 2);
     TG_TRY(tg_cpu_plain(p, node->in[1], &o.weights));
-    if (!tg_cpu_constant_data(p, &o.weights)) return tg_fail(TG_UNSUPPORTED, "weights vary");
     o.weights = exchange_channels(o.weights, groups);
     spec.weights = tg_cpu_md_any(&o.weights);
     tg_layout layout = tg_layout_last(&node->out[0].shape);

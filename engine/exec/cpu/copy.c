@@ -67,10 +67,17 @@ static void copy_exchanged(const tg_copy *c, const char *from, char *to)
                          to + k * c->to[outer] + j * c->to[inner], c->to[inner]);
 }
 
+/* Rows of fewer elements are run through side by side. */
+enum { SHORT_ROW = 4 };
+
 static void copy_axis(const tg_copy *c, int axis, const char *from, char *to)
 {
     int inner = c->rank - 1;
-    if (axis == inner) {
+    if (axis == inner - 1 && c->dim[inner] <= SHORT_ROW && c->dim[axis] > c->dim[inner]) {
+        for (int64_t i = 0; i < c->dim[inner]; i++)
+            copy_row(c->size, c->dim[axis], from + i * c->from[inner], c->from[axis],
+                     to + i * c->to[inner], c->to[axis]);
+    } else if (axis == inner) {
         copy_row(c->size, c->dim[inner], from, c->from[inner], to, c->to[inner]);
     } else if (axis == inner - 1 && c->from[inner] > c->from[axis]) {
         copy_exchanged(c, from, to);
@@ -94,7 +101,7 @@ void tg_copy_run(tg_dtype dtype, const tg_shape *shape, const tg_layout *from, c
     tg_copy_do(&c, data, out);
 }
 
-static tg_status run_copy(tg_cpu_plan *p, const tg_step *step, void *const *ptr)
+tg_status tg_copy_step(tg_cpu_plan *p, const tg_step *step, void *const *ptr)
 {
     (void)p;
     tg_copy_do(step->own, ptr[0], ptr[1]);
@@ -131,6 +138,6 @@ tg_status tg_copy_plan(tg_cpu_plan *p, const tg_node *node, const tg_operand *fr
         return tg_cpu_prim(p, node, prim, &operands);
     }
     tg_operand operands[] = {*from, *to};
-    tg_cpu_step(p, node, run_copy, tg_arena_dup(p->memory, &c, sizeof c), operands, 2);
+    tg_cpu_step(p, node, tg_copy_step, tg_arena_dup(p->memory, &c, sizeof c), operands, 2);
     return TG_OK;
 }

@@ -20,6 +20,9 @@ void tg_copy_do(const tg_copy *copy, const void *from, void *to);
 void tg_copy_run(tg_dtype dtype, const tg_shape *shape, const tg_layout *from, const void *data,
                  const tg_layout *to, void *out);
 
+/* The step function of copies: `own` is a tg_copy, the operands are source and target. */
+tg_status tg_copy_step(tg_cpu_plan *p, const tg_step *step, void *const *ptr);
+
 /* Adds a step that copies; `to` may be a part of a larger value. */
 tg_status tg_copy_plan(tg_cpu_plan *p, const tg_node *node, const tg_operand *from,
                        const tg_operand *to) TG_MUST_USE;

@@ -10,6 +10,9 @@
 /* A product [batch..., m, k] by [batch..., k, n], its operands as they lie. */
 typedef struct product {
     tg_operand a, b;
+    tg_operand third; /* added; buffer -1: none */
+    bool third_is_bias;
+    float alpha;
     tg_shape out;
 } product;
 
@@ -89,9 +92,28 @@ static bool is_one_matrix(const tg_operand *b)
     return b->shape.rank >= 2;
 }
 
-static tg_status finish(tg_cpu_plan *p, const tg_node *node, const product *x, tg_value bias,
-                        tg_prim_spec *spec)
+/* alpha and the third operand, before what follows the node. */
+static void place_own(const product *x, tg_prim_spec *spec, tg_prim_operands *o)
 {
+    if (x->third.buffer >= 0 && x->third_is_bias) {
+        o->bias = x->third;
+        spec->bias = tg_cpu_md_plain(&o->bias);
+    }
+    if (x->alpha != 1) {
+        spec->post[spec->n_post].kind = TG_POST_LINEAR;
+        spec->post[spec->n_post++].alpha = x->alpha;
+    }
+    if (x->third.buffer >= 0 && !x->third_is_bias) {
+        o->post[spec->n_post] = x->third;
+        spec->post[spec->n_post].kind = TG_POST_ADD;
+        spec->post[spec->n_post++].md = tg_cpu_md_plain(&x->third);
+    }
+}
+
+static tg_status finish(tg_cpu_plan *p, const tg_node *node, const product *x)
+{
+    tg_prim_spec record, *spec = &record;
+    memset(spec, 0, sizeof *spec);
     const tg_group *group = p->groups[node->id];
     const tg_node *last = group ? group->nodes[group->n - 1] : node;
     tg_prim_operands o;
@@ -99,9 +121,11 @@ static tg_status finish(tg_cpu_plan *p, const tg_node *node, const product *x, t
     tg_layout layout = tg_layout_plain(&x->out);
     spec->kind = TG_PRIM_MATMUL;
     spec->threads = p->threads;
-    tg_tail_in in = {.p = p, .node = node, .group = group, .layout = &layout, .bias = bias};
+    tg_tail_in in = {.p = p, .node = node, .group = group, .layout = &layout};
+    in.bias = TG_NO_VALUE;
     in.shape = x->out;
     in.axis = (int)x->out.rank - 1;
+    place_own(x, spec, &o);
     TG_TRY(tg_tail_place(&in, spec, &o));
     o.src = x->a;
     o.weights = x->b;
@@ -122,9 +146,7 @@ static tg_status finish(tg_cpu_plan *p, const tg_node *node, const product *x, t
 
 tg_status tg_cpu_plan_matmul(tg_cpu_plan *p, const tg_node *node)
 {
-    tg_prim_spec spec;
-    product x;
-    memset(&spec, 0, sizeof spec);
+    product x = {.alpha = 1, .third = {.buffer = -1}};
     if (!floats_only(p, node)) return tg_fail(TG_UNSUPPORTED, "not of floats");
     TG_TRY(as_matrix(p, node->in[0], &x.a));
     TG_TRY(as_matrix(p, node->in[1], &x.b));
@@ -132,7 +154,7 @@ tg_status tg_cpu_plan_matmul(tg_cpu_plan *p, const tg_node *node)
     if (x.b.shape.rank == 1) x.b = column(x.b);
     if (is_one_matrix(&x.b)) {
         TG_TRY(join_rows(p, node->in[0], &x));
-        return finish(p, node, &x, TG_NO_VALUE, &spec);
+        return finish(p, node, &x);
     }
     int64_t rank = x.a.shape.rank > x.b.shape.rank ? x.a.shape.rank : x.b.shape.rank;
     x.a = with_rank(x.a, rank);
@@ -143,7 +165,7 @@ tg_status tg_cpu_plan_matmul(tg_cpu_plan *p, const tg_node *node)
         if (x.out.dim[i] == 1) x.out.dim[i] = x.b.shape.dim[i];
     if (!tg_shape_equal(&x.out, &node->out[0].shape) && p->groups[node->id])
         return tg_fail(TG_UNSUPPORTED, "a tail needs the node's own shape");
-    return finish(p, node, &x, TG_NO_VALUE, &spec);
+    return finish(p, node, &x);
 }
 
 static void exchange(tg_operand *at)
@@ -155,27 +177,59 @@ static void exchange(tg_operand *at)
     at->layout.stride[1] = stride;
 }
 
-/* C is a bias if it runs along n and nothing scales. */
+/* A constant third operand times `factor`, as a vector along n if it is one, else of full size. */
+static tg_status scale_constant(tg_cpu_plan *p, tg_value v, const tg_shape *out, float factor,
+                                tg_operand *to)
+{
+    tg_operand at;
+    TG_TRY(tg_cpu_plain(p, v, &at));
+    const float *x = tg_cpu_constant_data(p, &at);
+    int64_t m = out->dim[0], n = out->dim[1], r = at.shape.rank;
+    int64_t columns = r ? at.shape.dim[r - 1] : 1, rows = r > 1 ? at.shape.dim[r - 2] : 1;
+    if (rows == 1) m = 1;
+    float *y = tg_calloc((size_t)(m * n), sizeof *y);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++)
+            y[i * n + j] = factor * x[i * columns + (columns == 1 ? 0 : j)];
+    tg_shape shape = tg_shape_of(m, n);
+    *to = tg_cpu_constant(p, TG_F32, &shape, y);
+    free(y);
+    return TG_OK;
+}
+
+/* alpha (A B + beta / alpha C) if C is a constant vector, else alpha A B + C. */
+static tg_status place_third(tg_cpu_plan *p, const tg_node *node, product *x)
+{
+    tg_value c = node->n_in > 2 ? node->in[2] : TG_NO_VALUE;
+    float beta = tg_attr_or(node, "beta", 1);
+    x->alpha = tg_attr_or(node, "alpha", 1);
+    x->third.buffer = -1;
+    if (x->alpha == 0) return tg_fail(TG_UNSUPPORTED, "nothing to multiply");
+    if (c == TG_NO_VALUE || beta == 0) return TG_OK;
+    const tg_shape *s = &tg_cpu_type(p, c)->shape;
+    int64_t rows = s->rank > 1 ? s->dim[s->rank - 2] : 1;
+    if (tg_graph_maker(p->g, c)->constant) {
+        x->third_is_bias = rows == 1;
+        return scale_constant(p, c, &x->out, rows == 1 ? beta / x->alpha : beta, &x->third);
+    }
+    bool vector = tg_shape_count(s) == x->out.dim[1] && rows == 1;
+    if (beta != 1 || (!vector && !tg_shape_equal(s, &x->out)))
+        return tg_fail(TG_UNSUPPORTED, "the third operand repeats");
+    x->third_is_bias = vector && x->alpha == 1;
+    TG_TRY(tg_cpu_plain(p, c, &x->third));
+    x->third = with_rank(x->third, 2);
+    return TG_OK;
+}
+
 tg_status tg_cpu_plan_gemm(tg_cpu_plan *p, const tg_node *node)
 {
-    tg_prim_spec spec;
-    product x;
-    memset(&spec, 0, sizeof spec);
+    product x = {.alpha = 1};
     if (!floats_only(p, node)) return tg_fail(TG_UNSUPPORTED, "not of floats");
-    float alpha = tg_attr_or(node, "alpha", 1), beta = tg_attr_or(node, "beta", 1);
-    tg_value bias = node->n_in > 2 && beta != 0 ? node->in[2] : TG_NO_VALUE;
-    if (alpha != 1 || (bias != TG_NO_VALUE && beta != 1))
-        return tg_fail(TG_UNSUPPORTED, "scaled product");
-    if (bias != TG_NO_VALUE) {
-        const tg_shape *s = &tg_cpu_type(p, bias)->shape;
-        int64_t n = node->out[0].shape.dim[1];
-        if (tg_shape_count(s) != n || s->dim[s->rank - 1] != n)
-            return tg_fail(TG_UNSUPPORTED, "the third operand is no bias");
-    }
+    x.out = node->out[0].shape;
+    TG_TRY(place_third(p, node, &x));
     TG_TRY(as_matrix(p, node->in[0], &x.a));
     TG_TRY(as_matrix(p, node->in[1], &x.b));
     if (tg_node_attr(node, "transA")->i) exchange(&x.a);
     if (tg_node_attr(node, "transB")->i) exchange(&x.b);
-    x.out = node->out[0].shape;
-    return finish(p, node, &x, bias, &spec);
+    return finish(p, node, &x);
 }

@@ -16,6 +16,24 @@ static tg_status add_prim(tg_cpu_plan *p, const tg_node *node, const tg_prim_spe
     return tg_cpu_prim(p, node, prim, o);
 }
 
+/* As it lies if the library has fast code for that, else with the axis innermost. */
+static tg_status softmax_input(tg_cpu_plan *p, const tg_node *node, tg_prim_spec *spec,
+                               tg_operand *src)
+{
+    int axes[TG_MAX_RANK], n = 0;
+    TG_TRY(tg_cpu_dense(p, node->in[0], src));
+    spec->src = spec->dst = tg_cpu_md_plain(src);
+    const tg_prim *prim = tg_prim_get(spec);
+    if (prim->usable && !prim->slow) return TG_OK;
+    for (int i = 0; i < src->shape.rank; i++)
+        if (i != spec->axis) axes[n++] = i;
+    axes[n] = spec->axis;
+    tg_layout inner = tg_layout_of_order(&src->shape, axes);
+    TG_TRY(tg_cpu_move(p, src, &inner, src));
+    spec->src = spec->dst = tg_cpu_md_plain(src);
+    return TG_OK;
+}
+
 tg_status tg_cpu_plan_softmax(tg_cpu_plan *p, const tg_node *node)
 {
     tg_prim_spec spec;
@@ -28,11 +46,10 @@ tg_status tg_cpu_plan_softmax(tg_cpu_plan *p, const tg_node *node)
     spec.threads = p->threads;
     spec.axis = (int32_t)tg_node_attr(node, "axis")->i;
     if (strcmp(tg_op_get(node->op)->name, "LogSoftmax") == 0) spec.variant = TG_PRIM_SOFTMAX_LOG;
-    TG_TRY(tg_cpu_dense(p, node->in[0], &o.src));
+    TG_TRY(softmax_input(p, node, &spec, &o.src));
     tg_layout layout = o.src.layout;
     layout.offset = 0;
     o.dst = o.src;
-    spec.src = spec.dst = tg_cpu_md_plain(&o.src);
     return add_prim(p, node, &spec, &o, &layout);
 }
 

@@ -98,6 +98,32 @@ static tg_status pack_weights(tg_cpu_plan *p, const tg_prim *prim, tg_operand *w
     return TG_OK;
 }
 
+/* Weights that are computed while running are packed each time. */
+typedef struct pack_step {
+    const tg_prim *prim;
+    tg_md from;
+} pack_step;
+
+static tg_status run_pack(tg_cpu_plan *p, const tg_step *step, void *const *ptr)
+{
+    (void)p;
+    const pack_step *k = step->own;
+    return tg_prim_pack(k->prim, &k->from, ptr[0], ptr[1]);
+}
+
+static tg_status pack_varying(tg_cpu_plan *p, const tg_prim *prim, tg_operand *weights)
+{
+    pack_step k = {prim, tg_cpu_md_plain(weights)};
+    tg_operand packed = *weights;
+    packed.buffer = tg_cpu_scratch(p, prim->weights_bytes);
+    packed.layout.offset = 0;
+    tg_operand operands[] = {*weights, packed};
+    tg_cpu_step(p, NULL, run_pack, tg_arena_dup(p->memory, &k, sizeof k), operands, 2);
+    p->stats->reorders++;
+    *weights = packed;
+    return TG_OK;
+}
+
 /* The operands of a primitive's step in the order of tg_prim_args. */
 enum { SRC, WEIGHTS, BIAS, DST, SCRATCH, FIRST_POST };
 
@@ -111,7 +137,10 @@ tg_status tg_cpu_prim(tg_cpu_plan *p, const tg_node *node, const tg_prim *prim,
     all[BIAS] = prim->spec.bias.rank ? o->bias : none;
     all[DST] = o->dst;
     all[SCRATCH] = none;
-    if (prim->spec.weights.any) TG_TRY(pack_weights(p, prim, &all[WEIGHTS]));
+    if (prim->spec.weights.any) {
+        bool constant = tg_cpu_constant_data(p, &all[WEIGHTS]) != NULL;
+        TG_TRY((constant ? pack_weights : pack_varying)(p, prim, &all[WEIGHTS]));
+    }
     if (prim->scratch_bytes) {
         all[SCRATCH] = (tg_operand){.dtype = TG_U8, .shape = {.rank = 0}};
         all[SCRATCH].buffer = tg_cpu_scratch(p, prim->scratch_bytes);
