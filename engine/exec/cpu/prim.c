@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "prim.h"
+#include "vendor.h"
 
 #include "engine/base/hash.h"
 
 #include <dlfcn.h>
-#include <oneapi/dnnl/dnnl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,12 +11,6 @@
 #include <string.h>
 
 enum { MAX_ARGS = 6 + TG_MAX_POSTS };
-
-struct tg_prim_vendor {
-    dnnl_primitive_t primitive;
-    dnnl_memory_desc_t src, weights, bias, dst, scratch;
-    dnnl_memory_desc_t post[TG_MAX_POSTS];
-};
 
 struct tg_prim_call {
     const tg_prim *prim;
@@ -44,32 +37,6 @@ static void engine_open(void)
     dnnl_set_primitive_cache_capacity(4096);
 }
 
-static dnnl_data_type_t vendor_dtype(int32_t dtype)
-{
-    switch (dtype) {
-    case TG_F32: return dnnl_f32;
-    case TG_F16: return dnnl_f16;
-    case TG_BF16: return dnnl_bf16;
-    case TG_I32: return dnnl_s32;
-    case TG_I8: return dnnl_s8;
-    case TG_U8: return dnnl_u8;
-    default: return dnnl_data_type_undef;
-    }
-}
-
-static bool to_vendor(const tg_md *md, dnnl_memory_desc_t *out)
-{
-    dnnl_dims_t dims = {0}, strides = {0};
-    memset(out, 0, sizeof *out);
-    if (!md->rank) return true;
-    for (int i = 0; i < md->rank; i++) dims[i] = md->dim[i], strides[i] = md->stride[i];
-    dnnl_data_type_t type = vendor_dtype(md->dtype);
-    if (md->any)
-        return dnnl_memory_desc_init_by_tag(out, md->rank, dims, type, dnnl_format_tag_any) ==
-               dnnl_success;
-    return dnnl_memory_desc_init_by_strides(out, md->rank, dims, type, strides) == dnnl_success;
-}
-
 /* Of tg_post_kind, in order. */
 static const dnnl_alg_kind_t post_algorithms[TG_POST_KINDS] = {
     dnnl_eltwise_relu,      dnnl_eltwise_elu,   dnnl_eltwise_tanh,      dnnl_eltwise_logistic,
@@ -86,10 +53,10 @@ static bool append_posts(const tg_prim_spec *spec, struct tg_prim_vendor *v, dnn
         dnnl_alg_kind_t alg = post_algorithms[post->kind];
         dnnl_status_t status;
         if (post->kind < TG_POST_ADD) {
-            status = dnnl_post_ops_append_eltwise(ops, 1.0f, alg, post->alpha, post->beta);
+            status = vendor_append_eltwise(ops, alg, post->alpha, post->beta);
         } else {
-            if (!to_vendor(&post->md, &v->post[i])) return false;
-            status = dnnl_post_ops_append_binary(ops, alg, &v->post[i]);
+            if (!vendor_md_new(&post->md, &v->post[i])) return false;
+            status = dnnl_post_ops_append_binary(ops, alg, v->post[i]);
         }
         if (status != dnnl_success) return false;
     }
@@ -114,112 +81,31 @@ static dnnl_primitive_attr_t attr_new(const tg_prim_spec *spec, struct tg_prim_v
     return NULL;
 }
 
-/* The operation's description, of whichever kind. */
-typedef union description {
-    dnnl_convolution_desc_t conv;
-    dnnl_matmul_desc_t matmul;
-    dnnl_pooling_v2_desc_t pool;
-    dnnl_softmax_v2_desc_t softmax;
-    dnnl_layer_normalization_desc_t layernorm;
-} description;
-
-/* The library counts dilation from 0. Its arrays have 12 entries. */
-static void spatial(const int64_t *from, int64_t minus, dnnl_dims_t to)
-{
-    memset(to, 0, sizeof(dnnl_dims_t));
-    for (int i = 0; i < TG_PRIM_SPATIAL; i++) to[i] = from[i] - minus;
-}
-
-static dnnl_status_t describe_conv(const tg_prim_spec *spec, const struct tg_prim_vendor *v,
-                                   description *d)
-{
-    dnnl_dims_t stride, dilation, low, high;
-    spatial(spec->stride, 0, stride);
-    spatial(spec->dilation, 1, dilation);
-    spatial(spec->pad_low, 0, low);
-    spatial(spec->pad_high, 0, high);
-    const dnnl_memory_desc_t *bias = spec->bias.rank ? &v->bias : NULL;
-    if (spec->kind == TG_PRIM_DECONV)
-        return dnnl_dilated_deconvolution_forward_desc_init(
-            &d->conv, dnnl_forward_inference, dnnl_deconvolution_direct, &v->src, &v->weights, bias,
-            &v->dst, stride, dilation, low, high);
-    dnnl_alg_kind_t alg =
-        spec->variant == TG_PRIM_WINOGRAD ? dnnl_convolution_winograd : dnnl_convolution_direct;
-    return dnnl_dilated_convolution_forward_desc_init(&d->conv, dnnl_forward_inference, alg,
-                                                      &v->src, &v->weights, bias, &v->dst, stride,
-                                                      dilation, low, high);
-}
-
-static dnnl_status_t describe_pool(const tg_prim_spec *spec, const struct tg_prim_vendor *v,
-                                   description *d)
-{
-    static const dnnl_alg_kind_t algorithms[] = {dnnl_pooling_max, dnnl_pooling_avg_exclude_padding,
-                                                 dnnl_pooling_avg_include_padding};
-    dnnl_dims_t stride, kernel, dilation, low, high;
-    spatial(spec->stride, 0, stride);
-    spatial(spec->kernel, 0, kernel);
-    spatial(spec->dilation, 1, dilation);
-    spatial(spec->pad_low, 0, low);
-    spatial(spec->pad_high, 0, high);
-    return dnnl_pooling_v2_forward_desc_init(&d->pool, dnnl_forward_inference,
-                                             algorithms[spec->variant], &v->src, &v->dst, stride,
-                                             kernel, dilation, low, high);
-}
-
-static dnnl_status_t describe(const tg_prim_spec *spec, const struct tg_prim_vendor *v,
-                              description *d)
-{
-    switch (spec->kind) {
-    case TG_PRIM_CONV:
-    case TG_PRIM_DECONV: return describe_conv(spec, v, d);
-    case TG_PRIM_POOL: return describe_pool(spec, v, d);
-    case TG_PRIM_MATMUL:
-        return dnnl_matmul_desc_init(&d->matmul, &v->src, &v->weights,
-                                     spec->bias.rank ? &v->bias : NULL, &v->dst);
-    case TG_PRIM_SOFTMAX:
-        return dnnl_softmax_v2_forward_desc_init(
-            &d->softmax, dnnl_forward_inference,
-            spec->variant == TG_PRIM_SOFTMAX_LOG ? dnnl_softmax_log : dnnl_softmax_accurate,
-            &v->src, &v->dst, spec->axis);
-    case TG_PRIM_LAYERNORM:
-        return dnnl_layer_normalization_forward_desc_init(
-            &d->layernorm, dnnl_forward_inference, &v->src, NULL, spec->epsilon,
-            (spec->weights.rank ? dnnl_use_scale : 0) | (spec->bias.rank ? dnnl_use_shift : 0));
-    default: return dnnl_unimplemented;
-    }
-}
-
 static dnnl_primitive_desc_t primitive_desc(const tg_prim_spec *spec, struct tg_prim_vendor *v)
 {
-    if (!to_vendor(&spec->src, &v->src) || !to_vendor(&spec->weights, &v->weights) ||
-        !to_vendor(&spec->bias, &v->bias) || !to_vendor(&spec->dst, &v->dst))
+    if (!vendor_md_new(&spec->src, &v->src) || !vendor_md_new(&spec->weights, &v->weights) ||
+        !vendor_md_new(&spec->bias, &v->bias) || !vendor_md_new(&spec->dst, &v->dst))
         return NULL;
     dnnl_primitive_attr_t attr = attr_new(spec, v);
     if (!attr) return NULL;
     dnnl_primitive_desc_t pd = NULL;
-    description d;
-    memset(&d, 0, sizeof d);
-    if (spec->kind == TG_PRIM_REORDER) {
-        if (dnnl_reorder_primitive_desc_create(&pd, &v->src, engine, &v->dst, engine, attr) !=
-            dnnl_success)
-            pd = NULL;
-    } else if (describe(spec, v, &d) != dnnl_success ||
-               dnnl_primitive_desc_create(&pd, &d, attr, engine, NULL) != dnnl_success) {
+    if (spec->kind != TG_PRIM_REORDER)
+        pd = vendor_describe(spec, v, attr, engine);
+    else if (dnnl_reorder_primitive_desc_create(&pd, v->src, engine, v->dst, engine, attr) !=
+             dnnl_success)
         pd = NULL;
-    }
     dnnl_primitive_attr_destroy(attr);
     return pd;
 }
 
 static void note_weights(tg_prim *p, dnnl_primitive_desc_t pd)
 {
-    const dnnl_memory_desc_t *md = dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
+    const vendor_md *md = dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
     if (!p->spec.weights.any || !md) return;
-    p->vendor->weights = *md;
+    vendor_md_free(p->vendor->weights);
+    p->vendor->weights = vendor_md_copy(md);
     p->weights_bytes = dnnl_memory_desc_get_size(md);
-    p->weights_hash = tg_hash_bytes(tg_hash_bytes(7, md->dims, sizeof md->dims[0] * 12),
-                                    &md->format_desc.blocking, sizeof md->format_desc.blocking);
-    p->weights_hash = tg_hash_bytes(p->weights_hash, md->padded_dims, sizeof md->padded_dims);
+    p->weights_hash = vendor_md_hash(md);
 }
 
 static void make(tg_prim *p)
@@ -234,16 +120,25 @@ static void make(tg_prim *p)
     dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &impl);
     snprintf(p->impl, sizeof p->impl, "%s", impl);
     p->slow = strstr(impl, "ref") != NULL;
-    const dnnl_memory_desc_t *scratch =
-        dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
+    const vendor_md *scratch = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
     if (scratch) {
-        p->vendor->scratch = *scratch;
+        p->vendor->scratch = vendor_md_copy(scratch);
         p->scratch_bytes = dnnl_memory_desc_get_size(scratch);
     }
     note_weights(p, pd);
     p->usable = dnnl_primitive_create(&p->vendor->primitive, pd) == dnnl_success;
     dnnl_primitive_desc_destroy(pd);
     atomic_fetch_add(&made, 1);
+}
+
+static void unmake(tg_prim *p)
+{
+    struct tg_prim_vendor *v = p->vendor;
+    if (p->usable) dnnl_primitive_destroy(v->primitive);
+    vendor_md *owned[] = {v->src, v->weights, v->bias, v->dst, v->scratch};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) vendor_md_free(owned[i]);
+    for (int i = 0; i < TG_MAX_POSTS; i++) vendor_md_free(v->post[i]);
+    free(v);
 }
 
 static link *cached(uint64_t key, const tg_prim_spec *spec)
@@ -273,13 +168,12 @@ const tg_prim *tg_prim_get(const tg_prim_spec *spec)
     }
     pthread_mutex_unlock(&lock);
     if (!l) return &fresh->prim;
-    if (fresh->prim.usable) dnnl_primitive_destroy(fresh->prim.vendor->primitive);
-    free(fresh->prim.vendor);
+    unmake(&fresh->prim);
     free(fresh);
     return &l->prim;
 }
 
-static void add_arg(tg_prim_call *call, bool *ok, int arg, const dnnl_memory_desc_t *md, void *p)
+static void add_arg(tg_prim_call *call, bool *ok, int arg, const vendor_md *md, void *p)
 {
     dnnl_memory_t memory;
     if (!*ok) return;
@@ -296,17 +190,17 @@ static void add_args(tg_prim_call *call, const tg_prim_args *args, bool *ok)
     const struct tg_prim_vendor *v = call->prim->vendor;
     bool norm = spec->kind == TG_PRIM_LAYERNORM;
     bool reorder = spec->kind == TG_PRIM_REORDER;
-    add_arg(call, ok, reorder ? DNNL_ARG_FROM : DNNL_ARG_SRC, &v->src, args->src);
+    add_arg(call, ok, reorder ? DNNL_ARG_FROM : DNNL_ARG_SRC, v->src, args->src);
     if (spec->weights.rank)
-        add_arg(call, ok, norm ? DNNL_ARG_SCALE : DNNL_ARG_WEIGHTS, &v->weights, args->weights);
+        add_arg(call, ok, norm ? DNNL_ARG_SCALE : DNNL_ARG_WEIGHTS, v->weights, args->weights);
     if (spec->bias.rank)
-        add_arg(call, ok, norm ? DNNL_ARG_SHIFT : DNNL_ARG_BIAS, &v->bias, args->bias);
-    add_arg(call, ok, reorder ? DNNL_ARG_TO : DNNL_ARG_DST, norm ? &v->src : &v->dst, args->dst);
+        add_arg(call, ok, norm ? DNNL_ARG_SHIFT : DNNL_ARG_BIAS, v->bias, args->bias);
+    add_arg(call, ok, reorder ? DNNL_ARG_TO : DNNL_ARG_DST, norm ? v->src : v->dst, args->dst);
     if (call->prim->scratch_bytes)
-        add_arg(call, ok, DNNL_ARG_SCRATCHPAD, &v->scratch, args->scratch);
+        add_arg(call, ok, DNNL_ARG_SCRATCHPAD, v->scratch, args->scratch);
     for (int i = 0; i < spec->n_post; i++)
         if (spec->post[i].kind >= TG_POST_ADD)
-            add_arg(call, ok, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1, &v->post[i],
+            add_arg(call, ok, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1, v->post[i],
                     args->post[i]);
 }
 
@@ -340,27 +234,32 @@ void tg_prim_unbind(tg_prim_call *call)
     free(call);
 }
 
-tg_status tg_prim_pack(const tg_prim *prim, const tg_md *from, const void *data, void *to)
+static bool reorder(const vendor_md *from, const void *data, const vendor_md *to, void *out)
 {
-    dnnl_memory_desc_t src;
     dnnl_primitive_desc_t pd;
     dnnl_primitive_t primitive;
-    tg_prim_threads(prim->spec.threads);
-    if (!to_vendor(from, &src) ||
-        dnnl_reorder_primitive_desc_create(&pd, &src, engine, &prim->vendor->weights, engine,
-                                           NULL) != dnnl_success)
-        return tg_fail(TG_BACKEND, "weights of %s cannot be packed", prim->impl);
+    if (dnnl_reorder_primitive_desc_create(&pd, from, engine, to, engine, NULL) != dnnl_success)
+        return false;
     bool ok = dnnl_primitive_create(&primitive, pd) == dnnl_success;
     dnnl_primitive_desc_destroy(pd);
-    if (!ok) return tg_fail(TG_BACKEND, "weights of %s cannot be packed", prim->impl);
-    tg_prim_call call = {.prim = prim};
+    if (!ok) return false;
+    tg_prim_call call = {0};
     ok = dnnl_stream_create(&call.stream, engine, dnnl_stream_default_flags) == dnnl_success;
-    add_arg(&call, &ok, DNNL_ARG_FROM, &src, (void *)(uintptr_t)data);
-    add_arg(&call, &ok, DNNL_ARG_TO, &prim->vendor->weights, to);
+    add_arg(&call, &ok, DNNL_ARG_FROM, from, (void *)(uintptr_t)data);
+    add_arg(&call, &ok, DNNL_ARG_TO, to, out);
     ok = ok && dnnl_primitive_execute(primitive, call.stream, call.n, call.arg) == dnnl_success;
     for (int i = 0; i < call.n; i++) dnnl_memory_destroy(call.arg[i].memory);
     if (call.stream) dnnl_stream_destroy(call.stream);
     dnnl_primitive_destroy(primitive);
+    return ok;
+}
+
+tg_status tg_prim_pack(const tg_prim *prim, const tg_md *from, const void *data, void *to)
+{
+    vendor_md *src;
+    tg_prim_threads(prim->spec.threads);
+    bool ok = vendor_md_new(from, &src) && reorder(src, data, prim->vendor->weights, to);
+    vendor_md_free(src);
     return ok ? TG_OK : tg_fail(TG_BACKEND, "weights of %s cannot be packed", prim->impl);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * oneDNN behind one file: what a primitive computes is a plain record, a primitive made from it is
- * kept by the record's hash and shared by all plans. prim.c alone knows the vendor's API (2.x).
+ * kept by the record's hash and shared by all plans. Only prim.c and vendor.c know its API.
  */
 #ifndef TG_EXEC_CPU_PRIM_H
 #define TG_EXEC_CPU_PRIM_H
