@@ -21,6 +21,7 @@ static ag_trainer_config config_of(const ag_options *o)
     if (o->horizon > 0) config.rollout.horizon = o->horizon;
     if (o->backend && !o->backend->exact) config.rollout.measure_every = 5;
     config.most_episodes = o->most_episodes;
+    config.nice = o->foreground ? 0 : 10;
     config.checkpoint = o->checkpoint;
     config.events = o->events;
     return config;
@@ -238,10 +239,11 @@ tg_status ag_optimize(const tg_rules *rules, const tg_graph *graph, const ag_opt
     ag_options o = *options;
     ag_agent *agent;
     if (!o.most_episodes) o.most_episodes = 300;
+    o.foreground = true;
     TG_TRY(ag_agent_new(rules, &o, &agent));
     ag_agent_follow(agent, graph, NULL, 0, NULL, 0);
     tg_status status = train(agent, progress, ctx, job);
-    ag_agent_pause(agent, true);
+    ag_agent_pause(agent, false);
     if (status == TG_OK) status = ag_agent_best(agent, best);
     if (status == TG_NOTFOUND) {
         *best = tg_trail_root(graph);

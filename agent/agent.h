@@ -23,6 +23,7 @@ typedef struct ag_options {
     uint64_t most_episodes;    /* then training is done; 0: never */
     ag_shape shape;            /* of a new policy; hidden 0: the default */
     ag_demo_mode demos;        /* what training does with overrides */
+    bool foreground;           /* training threads keep their priority; else they give way */
 } ag_options;
 
 /*

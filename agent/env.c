@@ -25,3 +25,8 @@ void ag_source_unref(ag_source *source)
     source->class->free(source->self);
     free(source);
 }
+
+void ag_source_cancel(ag_source *source)
+{
+    if (source && source->class->cancel) source->class->cancel(source->self);
+}

@@ -30,6 +30,8 @@ typedef struct ag_env {
 /* What `open` gives lives no longer than the source. */
 typedef struct ag_source_class {
     tg_status (*open)(void *source, ag_env *env);
+    /* From now on all its environments, and `open`, end soon with TG_CANCELLED. May be NULL. */
+    void (*cancel)(void *source);
     void (*free)(void *source);
 } ag_source_class;
 
@@ -43,6 +45,7 @@ typedef struct ag_source {
 /* Takes over `self`. */
 ag_source *ag_source_new(const ag_source_class *class, void *self);
 ag_source *ag_source_ref(ag_source *source);
-void ag_source_unref(ag_source *source); /* NULL is fine */
+void ag_source_unref(ag_source *source);  /* NULL is fine */
+void ag_source_cancel(ag_source *source); /* NULL is fine */
 
 #endif

@@ -182,10 +182,9 @@ static void round_forward(const ag_gnn *gnn, const ag_real *value, ag_gnn_work *
     for (int row = 0; row < after; row++) {
         int self = row < before ? row : rows->base[row];
         mix(rows, r, row, before, heads, H / heads);
-        const ag_real *restrict m = r->mix + (size_t)row * (size_t)H;
-        const ag_real *restrict p = prev + (size_t)self * (size_t)H;
-        ag_real *restrict h = r->h + (size_t)row * (size_t)H;
-        for (int j = 0; j < H; j++) h[j] = p[j] + ag_leaky(m[j], NODE_SLOPE);
+        size_t at_row = (size_t)row * (size_t)H;
+        ag_add_leaky(r->h + at_row, prev + (size_t)self * (size_t)H, r->mix + at_row, NODE_SLOPE,
+                     H);
     }
 }
 
@@ -321,9 +320,8 @@ static void round_backward(const ag_gnn *gnn, const ag_real *value, ag_gnn_work 
     for (int row = 0; row < after; row++) {
         int self = row < before ? row : rows->base[row];
         ag_real *restrict d = dh + (size_t)row * (size_t)H;
-        const ag_real *restrict m = r->mix + (size_t)row * (size_t)H;
         ag_axpy(dprev + (size_t)self * (size_t)H, d, 1, H);
-        for (int j = 0; j < H; j++) d[j] *= NODE_SLOPE + (1 - NODE_SLOPE) * (ag_real)(m[j] >= 0);
+        ag_leaky_back(d, r->mix + (size_t)row * (size_t)H, NODE_SLOPE, H);
         attend_back(rows, r, &g, row, self, before, heads, H / heads, d);
     }
     project_back(g.dq, grad + at->send, r->q, value + at->send, g.dsend, before, heads, H / heads);

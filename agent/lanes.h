@@ -30,6 +30,28 @@ static inline ag_real ag_leaky(ag_real x, ag_real slope)
     return x > low ? x : low;
 }
 
+/* to = base + leaky(x) */
+static inline void ag_add_leaky(ag_real *restrict to, const ag_real *restrict base,
+                                const ag_real *restrict x, ag_real slope, int n)
+{
+    int i = 0;
+    for (; i + AG_LANES <= n; i += AG_LANES) {
+        for (int j = 0; j < AG_LANES; j++) to[i + j] = base[i + j] + ag_leaky(x[i + j], slope);
+    }
+    for (; i < n; i++) to[i] = base[i] + ag_leaky(x[i], slope);
+}
+
+/* to *= derivative of leaky at x */
+static inline void ag_leaky_back(ag_real *restrict to, const ag_real *restrict x, ag_real slope,
+                                 int n)
+{
+    int i = 0;
+    for (; i + AG_LANES <= n; i += AG_LANES) {
+        for (int j = 0; j < AG_LANES; j++) to[i + j] *= x[i + j] >= 0 ? 1 : slope;
+    }
+    for (; i < n; i++) to[i] *= x[i] >= 0 ? 1 : slope;
+}
+
 static inline ag_real ag_dot(const ag_real *restrict a, const ag_real *restrict b, int n)
 {
     ag_real part[AG_LANES] = {0}, sum = 0;

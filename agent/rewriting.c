@@ -13,6 +13,7 @@ typedef struct start {
     const tg_backend *backend; /* NULL: analytic */
     uint64_t *vetoed;
     int n_vetoed;
+    tg_job *job; /* cancelled with the source */
     pthread_mutex_t lock;
     tg_map measured; /* graph hash -> bits of milliseconds */
 } start;
@@ -86,7 +87,8 @@ static tg_status go_on(rewriting *r, int candidate, uint64_t way)
     const place *p = &r->places.v[r->now];
     place next = {.way = way, .steps = p->steps + 1};
     TG_TRY(tg_candidates_apply(p->candidates, candidate, &next.graph));
-    tg_status status = tg_candidates_update(p->candidates, next.graph, NULL, &next.candidates);
+    tg_status status =
+        tg_candidates_update(p->candidates, next.graph, r->start->job, &next.candidates);
     if (status != TG_OK) {
         tg_graph_unref(next.graph);
         return status;
@@ -111,7 +113,7 @@ static tg_status rewriting_step(void *env, int candidate)
 static tg_status measured(start *s, const tg_graph *g, double *ms)
 {
     tg_latency latency;
-    tg_measure_options options = {.budget_ms = s->measure_ms};
+    tg_measure_options options = {.budget_ms = s->measure_ms, .job = s->job};
     pthread_mutex_lock(&s->lock);
     const uint64_t *known = tg_map_find(&s->measured, g->hash);
     if (known) memcpy(ms, known, sizeof *ms);
@@ -158,7 +160,7 @@ static tg_status start_open(void *self, ag_env *env)
 {
     start *s = self;
     tg_candidates *candidates;
-    TG_TRY(tg_candidates_find(s->rules, s->graph, NULL, &candidates));
+    TG_TRY(tg_candidates_find(s->rules, s->graph, s->job, &candidates));
     rewriting *r = tg_calloc(1, sizeof *r);
     r->start = s;
     place first = {.graph = tg_graph_ref(s->graph), .candidates = candidates};
@@ -175,11 +177,19 @@ static void start_free(void *self)
     tg_graph_unref(s->graph);
     free(s->vetoed);
     tg_map_free(&s->measured);
+    tg_job_unref(s->job);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
 
-static const ag_source_class start_class = {.open = start_open, .free = start_free};
+static void start_cancel(void *self)
+{
+    start *s = self;
+    tg_job_cancel(s->job);
+}
+
+static const ag_source_class start_class = {
+    .open = start_open, .cancel = start_cancel, .free = start_free};
 
 ag_source *ag_rewriting_source(ag_view *view, const tg_rules *rules, const tg_graph *graph,
                                const ag_rewriting_options *options)
@@ -194,6 +204,7 @@ ag_source *ag_rewriting_source(ag_view *view, const tg_rules *rules, const tg_gr
     s->n_vetoed = options->n_vetoed;
     s->vetoed = tg_calloc((size_t)options->n_vetoed + 1, sizeof *s->vetoed);
     for (int i = 0; i < options->n_vetoed; i++) s->vetoed[i] = options->vetoed[i];
+    s->job = tg_job_new();
     pthread_mutex_init(&s->lock, NULL);
     return ag_source_new(&start_class, s);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "trainer.h"
 
-#include "engine/base/clock.h"
-#include "engine/base/log.h"
+#include "engine/engine.h"
 #include "events.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 
 typedef struct worker {
@@ -15,6 +15,7 @@ typedef struct worker {
     ag_env env;        /* class NULL: none open */
     ag_source *source; /* of env */
     uint64_t source_number;
+    bool eased; /* its thread has the priority that it should have */
     ag_work work;
 } worker;
 
@@ -66,15 +67,34 @@ const char *ag_phase_name(ag_phase phase)
 /* ---- waiting -----------------------------------------------------------------------------------
  */
 
-/* Waits while training is paused; `busy` says whether the caller counts among the busy. */
+static bool measured_now(const ag_trainer *t)
+{
+    return tg_measure_turn_held() && !atomic_load(&t->stop);
+}
+
+/* Waits while training is paused or somebody measures. The lock is held. */
+static void rest(ag_trainer *t)
+{
+    while (atomic_load(&t->paused) && !atomic_load(&t->stop)) pthread_cond_wait(&t->wake, &t->lock);
+    if (!measured_now(t)) return;
+    pthread_mutex_unlock(&t->lock);
+    tg_measure_turn_wait(NULL, 20);
+    pthread_mutex_lock(&t->lock);
+}
+
+static bool must_rest(const ag_trainer *t)
+{
+    return atomic_load_explicit(&t->paused, memory_order_relaxed) || measured_now(t);
+}
+
+/* The place between two steps; `busy` says whether the caller counts among the busy. */
 static tg_status wait_here(ag_trainer *t, bool busy)
 {
-    if (atomic_load_explicit(&t->paused, memory_order_relaxed)) {
+    if (must_rest(t)) {
         pthread_mutex_lock(&t->lock);
         t->busy -= busy;
         pthread_cond_broadcast(&t->rest);
-        while (atomic_load(&t->paused) && !atomic_load(&t->stop))
-            pthread_cond_wait(&t->wake, &t->lock);
+        while (must_rest(t) && !atomic_load(&t->stop)) rest(t);
         t->busy += busy;
         pthread_mutex_unlock(&t->lock);
     }
@@ -169,9 +189,20 @@ static tg_status run_episode(worker *w, int i)
     }
 }
 
+/* Gives way to other threads: a priority belongs to a thread on Linux only. */
+static void ease(worker *w)
+{
+#ifdef __linux__
+    if (!w->eased && w->trainer->config.nice)
+        (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + w->trainer->config.nice);
+#endif
+    w->eased = true;
+}
+
 static void episode_part(void *ctx, int part, int index)
 {
     ag_trainer *t = ctx;
+    ease(&t->workers[index]);
     enter(t);
     t->status[part] = run_episode(&t->workers[index], part);
     if (t->status[part] != TG_OK)
@@ -210,9 +241,10 @@ static void note_best(ag_trainer *t, const ag_episode *e)
     b->best_ms = e->best_ms;
 }
 
-/* Counts a batch. The lock is held. */
-static void note_batch(ag_trainer *t, double minutes)
+/* Counts a batch, before it is learnt from: what diverges is not played again. */
+static void note_batch(ag_trainer *t)
 {
+    pthread_mutex_lock(&t->lock);
     ag_stats *s = &t->stats;
     int n = t->config.episodes;
     double reward = 0, steps = 0;
@@ -231,7 +263,11 @@ static void note_batch(ag_trainer *t, double minutes)
     s->first_ms = known ? t->best.first_ms : 0;
     s->best_ms = known ? t->best.best_ms : 0;
     s->best_percent = s->first_ms > 0 ? 100 * (s->first_ms - s->best_ms) / s->first_ms : 0;
-    double rate = minutes > 0 ? n / minutes : 0;
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void note_rate(ag_stats *s, double rate)
+{
     s->episodes_per_minute =
         s->episodes_per_minute > 0 ? 0.7 * s->episodes_per_minute + 0.3 * rate : rate;
 }
@@ -241,7 +277,7 @@ static double seconds_since(const ag_trainer *t)
     return (double)(tg_clock_ns() - t->started_ns) * 1e-9;
 }
 
-static void publish(ag_trainer *t, const ag_ppo_report *report)
+static void publish(ag_trainer *t, const ag_ppo_report *report, double minutes)
 {
     size_t n = t->net->layout.n;
     ag_policy *fresh = ag_policy_copy(t->net, t->ppo.value, t->policy->version + 1), *old;
@@ -254,6 +290,7 @@ static void publish(ag_trainer *t, const ag_ppo_report *report)
     ag_stats *s = &t->stats;
     s->version = fresh->version;
     s->report = *report;
+    if (minutes > 0) note_rate(s, t->config.episodes / minutes);
     ag_point point = {.version = fresh->version,
                       .episodes = s->episodes,
                       .seconds = seconds_since(t),
@@ -349,6 +386,7 @@ static void one_update(ag_trainer *t)
         if (status != TG_CANCELLED) set_phase(t, AG_FAILED, tg_message());
         return;
     }
+    note_batch(t);
     tg_rng *rng = tg_rng_split(t->rng, ~number);
     status = ag_ppo_update(&t->ppo, t->episodes, t->config.episodes, t->demos, rng, t->crew, &hooks,
                            &report);
@@ -358,11 +396,7 @@ static void one_update(ag_trainer *t)
         set_phase(t, AG_DIVERGED, tg_message());
     }
     if (status != TG_OK) return;
-    double minutes = (double)(tg_clock_ns() - before) / 60e9;
-    pthread_mutex_lock(&t->lock);
-    note_batch(t, minutes);
-    pthread_mutex_unlock(&t->lock);
-    publish(t, &report);
+    publish(t, &report, (double)(tg_clock_ns() - before) / 60e9);
     write_events(t);
     if (t->policy->version % (uint64_t)t->config.save_every == 0) save_now(t);
 }
@@ -449,6 +483,7 @@ void ag_trainer_follow(ag_trainer *t, ag_source *source)
     pthread_mutex_lock(&t->lock);
     ag_source *old = t->source;
     t->source = source;
+    if (old != source) ag_source_cancel(old);
     t->stats.first_ms = t->stats.best_ms = t->stats.best_percent = 0;
     atomic_fetch_add(&t->source_number, 1);
     pthread_cond_broadcast(&t->wake);
@@ -556,6 +591,7 @@ static void stop(ag_trainer *t)
 {
     pthread_mutex_lock(&t->lock);
     atomic_store(&t->stop, true);
+    ag_source_cancel(t->source);
     pthread_cond_broadcast(&t->wake);
     pthread_mutex_unlock(&t->lock);
     if (t->started) pthread_join(t->thread, NULL);

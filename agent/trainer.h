@@ -2,6 +2,7 @@
 /*
  * Training in threads of its own: episodes on copies of a start state that may be replaced at any
  * time, an update after each batch of them, and a new policy snapshot published after each update.
+ * The threads rest between their steps while somebody measures (measure/bench.h).
  *
  * All functions may be called from any thread and return at once unless they say otherwise. With
  * one source, the same seed and an environment whose costs repeat, a run repeats bit for bit,
@@ -24,6 +25,7 @@ typedef struct ag_trainer_config {
     uint64_t most_episodes; /* then the trainer is done; 0: never */
     const char *checkpoint; /* file saved every `save_every` updates and at the end; NULL: none */
     int save_every;         /* 10 */
+    int nice;               /* added to that of the training threads: 0 */
     const char *events;     /* folder for TensorBoard and CSV; NULL: none */
 } ag_trainer_config;
 
@@ -85,7 +87,10 @@ void ag_trainer_free(ag_trainer *trainer);
 /* Starts the threads. Errors: TG_IO (the events folder), TG_LIMIT (no thread). */
 tg_status ag_trainer_start(ag_trainer *trainer) TG_MUST_USE;
 
-/* Episodes start there from now on; those that run are dropped. Takes a reference. */
+/*
+ * Episodes start there from now on; those that run are dropped, and the source before is cancelled.
+ * Takes a reference.
+ */
 void ag_trainer_follow(ag_trainer *trainer, ag_source *source);
 
 /* Pauses between steps. With `wait`, returns once all threads rest. */

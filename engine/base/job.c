@@ -183,6 +183,13 @@ bool tg_jobs_busy(tg_jobs *jobs)
     return busy;
 }
 
+tg_job *tg_job_new(void)
+{
+    tg_job *job = tg_calloc(1, sizeof *job);
+    atomic_init(&job->refs, 1);
+    return job;
+}
+
 void tg_job_cancel(tg_job *job)
 {
     atomic_store(&job->cancelled, true);

@@ -37,6 +37,8 @@ int tg_jobs_dispatch(tg_jobs *jobs);
 /* True while any job is queued or running. */
 bool tg_jobs_busy(tg_jobs *jobs);
 
+/* A job of no pool: never runs, only tells those who watch it that they are cancelled. */
+tg_job *tg_job_new(void);
 void tg_job_cancel(tg_job *job);
 bool tg_job_cancelled(const tg_job *job); /* NULL: never */
 bool tg_job_finished(const tg_job *job);
