@@ -245,6 +245,74 @@ static bool fact_uniform(eval *ev, const operand *arg, int n)
     return for_all(ev, arg, n, is_uniform);
 }
 
+static bool fact_per_channel(eval *ev, const operand *arg, int n)
+{
+    tg_value a = first_value(arg, 1), b = first_value(arg + 1, n - 1);
+    if (a == TG_NO_VALUE || b == TG_NO_VALUE) return false;
+    const tg_shape *x = &tg_graph_type(ev->g, a)->shape, *y = &tg_graph_type(ev->g, b)->shape;
+    if (y->rank < 2 || x->rank > y->rank || x->rank < y->rank - 1) return false;
+    for (int64_t i = 0; i < x->rank; i++)
+        if (x->dim[i] != (i + y->rank - x->rank == 1 ? y->dim[1] : 1)) return false;
+    return true;
+}
+
+static bool is_list(const operand *arg)
+{
+    return !arg->is_values && arg->attr.kind == TG_ATTR_INTS;
+}
+
+static bool fact_all(eval *ev, const operand *arg, int n)
+{
+    (void)ev, (void)n;
+    if (!is_list(&arg[0]) || arg[1].attr.kind != TG_ATTR_INT) return false;
+    for (uint32_t i = 0; i < arg[0].attr.n; i++)
+        if (arg[0].attr.ints[i] != arg[1].attr.i) return false;
+    return true;
+}
+
+static bool fact_at_least(eval *ev, const operand *arg, int n)
+{
+    (void)ev, (void)n;
+    if (!is_list(&arg[0]) || arg[1].attr.kind != TG_ATTR_INT) return false;
+    for (uint32_t i = 0; i < arg[0].attr.n; i++)
+        if (arg[0].attr.ints[i] < arg[1].attr.i) return false;
+    return true;
+}
+
+static bool fact_less(eval *ev, const operand *arg, int n)
+{
+    (void)ev, (void)n;
+    if (!is_list(&arg[0]) || !is_list(&arg[1]) || arg[0].attr.n != arg[1].attr.n) return false;
+    for (uint32_t i = 0; i < arg[0].attr.n; i++)
+        if (arg[0].attr.ints[i] >= arg[1].attr.ints[i]) return false;
+    return true;
+}
+
+static bool fact_disjoint(eval *ev, const operand *arg, int n)
+{
+    (void)ev, (void)n;
+    if (!is_list(&arg[0]) || !is_list(&arg[1])) return false;
+    for (uint32_t i = 0; i < arg[0].attr.n; i++)
+        for (uint32_t k = 0; k < arg[1].attr.n; k++)
+            if (arg[0].attr.ints[i] == arg[1].attr.ints[k]) return false;
+    return true;
+}
+
+static bool fact_keeps_order(eval *ev, const operand *arg, int n)
+{
+    (void)ev, (void)n;
+    if (!is_list(&arg[0]) || !is_list(&arg[1]) || arg[0].attr.n != arg[1].attr.n) return false;
+    int64_t last = -1;
+    for (uint32_t i = 0; i < arg[0].attr.n; i++) {
+        int64_t axis = arg[0].attr.ints[i];
+        if (axis < 0 || axis >= arg[1].attr.n) return false;
+        if (arg[1].attr.ints[axis] == 1) continue;
+        if (axis < last) return false;
+        last = axis;
+    }
+    return true;
+}
+
 #define KIND_sound true
 #define KIND_pays false
 

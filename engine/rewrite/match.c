@@ -34,6 +34,8 @@ struct matcher {
     uint64_t has_node;
     uint64_t each_nodes, each_values;
     TG_VEC(element) elements;
+    names kept;      /* as the newest element left them */
+    size_t wanted;   /* no more elements than this one more */
     bool collecting; /* an element is being matched */
 };
 
@@ -356,7 +358,7 @@ static bool facts_hold(matcher *m, bool of_elements)
 
 static void take_element(matcher *m)
 {
-    if (!facts_hold(m, true)) return;
+    if (m->elements.n > m->wanted || !facts_hold(m, true)) return;
     element e = {{0}, {0}};
     for (uint64_t b = m->each_nodes; b; b &= b - 1)
         e.nodes[__builtin_ctzll(b)] = m->nodes[__builtin_ctzll(b)];
@@ -369,12 +371,28 @@ static void take_element(matcher *m)
                 if (m->elements.v[i].nodes[__builtin_ctzll(b)] == e.nodes[__builtin_ctzll(c)])
                     return;
     tg_vec_push(&m->elements, e);
+    if (m->rule->each == EACH_LIST) m->kept = m->names;
 }
 
 static void forget_element(matcher *m)
 {
     m->names.has_value &= ~m->each_values;
     m->has_node &= ~m->each_nodes;
+}
+
+/* What one element has bound of the names that all share holds for the next. */
+static void keep_shared(matcher *m)
+{
+    uint64_t each = m->each_values;
+    for (uint64_t b = m->kept.has_value & ~m->names.has_value & ~each; b; b &= b - 1)
+        m->names.values[__builtin_ctzll(b)] = m->kept.values[__builtin_ctzll(b)];
+    for (uint64_t b = m->kept.has_param & ~m->names.has_param; b; b &= b - 1)
+        m->names.params[__builtin_ctzll(b)] = m->kept.params[__builtin_ctzll(b)];
+    memcpy(m->names.rests, m->kept.rests, sizeof m->names.rests);
+    memcpy(m->names.rest_mask, m->kept.rest_mask, sizeof m->names.rest_mask);
+    m->names.has_value |= m->kept.has_value & ~each;
+    m->names.has_param |= m->kept.has_param;
+    m->names.has_rest |= m->kept.has_rest;
 }
 
 /* One element for every member of the list; false if a member has none. */
@@ -385,9 +403,11 @@ static bool elements_of_list(matcher *m)
         mark before = mark_now(m);
         forget_element(m);
         size_t had = m->elements.n;
+        m->wanted = had;
         if (bind_value(m, m->rule->each_via, list.v[i])) run_step(m, &m->rule->element, 0);
         go_back(m, &before);
         if (m->elements.n == had) return false;
+        keep_shared(m);
         m->elements.n = had + 1;
     }
     return list.n > 0;
@@ -402,6 +422,7 @@ static int first_each(const matcher *m)
 static bool elements_of_users(matcher *m)
 {
     uint32_t leader = m->nodes[first_each(m)];
+    m->wanted = SIZE_MAX - 1;
     mark before = mark_now(m);
     forget_element(m);
     run_step(m, &m->rule->element, 0);

@@ -20,6 +20,9 @@ static uint64_t values_of(const expr *e)
 static void read_fact(sample *s, const expr *e)
 {
     for (int i = 0; i < e->n_args; i++) read_fact(s, e->args[i]);
+    if (e->kind == EXPR_COMPARE && e->op == '=' && e->args[0]->kind == EXPR_CALL &&
+        strcmp(func_rows[e->args[0]->fn].name, "count") == 0)
+        s->single |= values_of(e->args[0]);
     if (e->kind != EXPR_FACT) return;
     const char *name = fact_rows[e->fn].name;
     uint64_t values = values_of(e);
@@ -27,6 +30,7 @@ static void read_fact(sample *s, const expr *e)
     if (strcmp(name, "above") == 0 || strcmp(name, "positive") == 0) s->above |= values;
     if (strcmp(name, "below") == 0) s->below |= values;
     if (strcmp(name, "uniform") == 0) s->flat |= values;
+    if (strcmp(name, "per_channel") == 0) s->channels_of[e->args[0]->slot] = 1 + e->args[1]->slot;
 }
 
 static void read_facts(sample *s)
@@ -63,13 +67,23 @@ static bool is_exact_op(tg_op op)
 static tg_dtype draw_dtype(sample *s)
 {
     static const tg_dtype all[] = {TG_F32, TG_F32, TG_F32, TG_F64, TG_I64, TG_I32, TG_F16};
-    bool integers = true, casts = false;
+    bool integers = true, casts = false, asked = false;
     for (int i = 0; i < s->rule->n_from; i++) {
         integers &= is_exact_op(s->rule->from[i].op);
         casts |= strcmp(tg_op_get(s->rule->from[i].op)->name, "Cast") == 0;
     }
-    if (sample_chance(s, casts ? 30 : 75)) return TG_F32;
-    return all[sample_below(s, integers ? 7 : 4)];
+    for (int i = 0; i < s->rule->n_facts; i++) {
+        const expr *e = s->rule->facts[i].e;
+        asked |= e->kind == EXPR_FACT && (strcmp(fact_rows[e->fn].name, "floating") == 0 ||
+                                          strcmp(fact_rows[e->fn].name, "integral") == 0);
+    }
+    if (sample_chance(s, casts || asked ? 30 : 75)) return TG_F32;
+    return all[sample_below(s, integers || asked ? 7 : 4)];
+}
+
+static bool has_value(const sample *s, int slot)
+{
+    return s->names.has_value >> slot & 1;
 }
 
 /* ---- free values --------------------------------------------------------------------------- */
@@ -131,6 +145,18 @@ static tg_shape undeclared(sample *s, const rule_value *v)
     return shape;
 }
 
+/* [m,1,1] or [1,m,1,1] beside a value of m channels. */
+static void channel_shape(sample *s, int slot, tg_shape *shape)
+{
+    int other = s->channels_of[slot] - 1;
+    if (other < 0 || !has_value(s, other) || sample_chance(s, 10)) return;
+    const tg_shape *t = &tg_build_type(s->b, s->names.values[other])->shape;
+    if (t->rank < 2) return;
+    int cut = sample_below(s, 2);
+    *shape = (tg_shape){.rank = t->rank - cut};
+    for (int i = cut; i < t->rank; i++) shape->dim[i - cut] = i == 1 ? t->dim[1] : 1;
+}
+
 static tg_value add_const(sample *s, int slot, tg_dtype dtype, const tg_shape *shape)
 {
     const rule_value *v = &s->rule->values[slot];
@@ -152,6 +178,11 @@ static tg_value add_free(sample *s, int slot)
 {
     const rule_value *v = &s->rule->values[slot];
     tg_shape shape = v->shaped ? declared(s, v) : undeclared(s, v);
+    channel_shape(s, slot, &shape);
+    if (s->single & BIT(slot) && sample_chance(s, 95))
+        shape = (tg_shape){.rank = sample_below(s, 4), .dim = {0}};
+    for (int i = 0; s->single & BIT(slot) && i < shape.rank; i++)
+        if (!shape.dim[i]) shape.dim[i] = 1;
     tg_type type = {s->dtype, shape};
     if (sample_chance(s, 4)) type.dtype = TG_F64;
     if (v->number) {
@@ -162,11 +193,6 @@ static tg_value add_free(sample *s, int slot)
     if (s->consts & BIT(slot) || sample_chance(s, 8))
         return add_const(s, slot, type.dtype, &type.shape);
     return tg_build_input(s->b, v->name, &type);
-}
-
-static bool has_value(const sample *s, int slot)
-{
-    return s->names.has_value >> slot & 1;
 }
 
 static tg_value value_at(sample *s, int slot)
@@ -317,6 +343,7 @@ static tg_status add_node(sample *s, const rule_node *node, int k, uint32_t *id)
 {
     tg_value in[256];
     int n = gather(s, node, k, in), n_attr;
+    s->parts = node->out_list ? s->elements : node->n_out;
     tg_attr *attr = draw_attrs(s, node, in, n);
     int n_out = node->out_list ? s->elements : node->n_out;
     TG_TRY(tg_build_copy(s->b, node->op, attr, in, n, n_out, NULL, id));

@@ -17,9 +17,12 @@ typedef struct sample {
     tg_dtype dtype;                      /* of most values */
     tg_shape base;                       /* shapes that no declaration gives come from this one */
     int elements;                        /* of lists */
+    int parts;                           /* of the Split at hand */
     int list_axis;                       /* along which undeclared elements of a list differ */
     int style;                           /* of the data */
+    uint64_t single;                     /* bits of values that are asked to have one element */
     uint64_t consts, above, below, flat; /* bits of values: what facts say of them */
+    int channels_of[RULE_VALUES];        /* 1 + the value whose channels it has a number for */
     names names;
     tg_attr *rests[RULE_RESTS];
 } sample;

@@ -43,6 +43,7 @@ static tg_attr draw_axes(attr_draw *a)
     int64_t v[2 * TG_MAX_RANK];
     int n = 0, rank = a->rank + (is_op(a, "Unsqueeze") ? 1 + sample_below(a->s, 2) : 0);
     bool ones = is_op(a, "Squeeze");
+    if (is_op(a, "Pad")) return (tg_attr){.kind = TG_ATTR_NONE};
     if (rank > TG_MAX_RANK) rank = TG_MAX_RANK;
     if (is_op(a, "Unsqueeze")) {
         for (int at = sample_below(a->s, rank), k = rank - a->rank; k > 0; k--, at++)
@@ -100,6 +101,7 @@ static tg_attr draw_pads(attr_draw *a)
     /* Convolutions pad the spatial axes only: such a Pad should not be rare. */
     for (int i = 0; pad && n > 2 && equal && i < 2; i++) v[i] = v[n + i] = 0;
     if (!pad && sample_chance(a->s, 40)) memset(v, 0, sizeof v);
+    if (pad && n && sample_chance(a->s, 15)) v[sample_below(a->s, 2 * n)] = -1;
     return ints(a, v, 2 * n);
 }
 
@@ -134,11 +136,11 @@ static int64_t axis_size(const attr_draw *a)
     return at >= 0 && at < a->rank ? a->in->shape.dim[at] : 1;
 }
 
-/* As many parts as lists have elements. */
+/* As many parts as the line has results. */
 static tg_attr draw_split(attr_draw *a)
 {
     int64_t v[16], left = axis_size(a);
-    int n = a->s->elements;
+    int n = a->s->parts < 16 ? a->s->parts : 16;
     for (int i = 0; i < n; i++) {
         int64_t rest = n - 1 - i, most = left - rest;
         v[i] = i == n - 1 ? left : most < 1 ? 0 : 1 + sample_below(a->s, (int)most);
@@ -153,8 +155,10 @@ static tg_attr draw_slice(attr_draw *a)
     int64_t v[TG_MAX_RANK];
     for (int i = 0; i < a->rank; i++) {
         int64_t n = a->in->shape.dim[i];
-        bool whole = (i + a->s->list_axis) % 2;
+        bool whole = (i + a->s->list_axis) % 2, back = (i + a->s->list_axis) % 5 == 4;
         if (strcmp(a->name, "axes") == 0) v[i] = i;
+        else if (back)
+            v[i] = strcmp(a->name, "starts") == 0 ? n - 1 : a->name[1] == 'n' ? -n - 1 : -1;
         else if (strcmp(a->name, "steps") == 0) v[i] = sample_chance(a->s, 80) ? 1 : 2;
         else if (strcmp(a->name, "starts") == 0) v[i] = whole ? 0 : sample_below(a->s, (int)n + 1);
         else v[i] = whole ? n : n - sample_below(a->s, 2);
@@ -184,15 +188,15 @@ static tg_attr draw_epsilon(attr_draw *a)
 static tg_attr draw_bound(attr_draw *a)
 {
     bool low = strcmp(a->name, "min") == 0;
-    static const float lows[] = {0, -1, 0, 1}, highs[] = {6, 1, 2, 0};
+    static const float lows[] = {0, -1, 0, 1, 0}, highs[] = {6, 1, 2, 0, -1};
     if (sample_chance(a->s, 15)) return (tg_attr){.kind = TG_ATTR_NONE};
-    return TG_ATTR_OF_FLOAT((low ? lows : highs)[sample_below(a->s, 4)]);
+    return TG_ATTR_OF_FLOAT((low ? lows : highs)[sample_below(a->s, 5)]);
 }
 
 static tg_attr draw_value(attr_draw *a)
 {
-    static const float values[] = {0, 0, 1, -INFINITY};
-    return TG_ATTR_OF_FLOAT(values[sample_below(a->s, 4)]);
+    static const float values[] = {0, 0, 0, 1, -1, -INFINITY, -INFINITY};
+    return TG_ATTR_OF_FLOAT(values[sample_below(a->s, 7)]);
 }
 
 static tg_attr draw_activation(attr_draw *a)
