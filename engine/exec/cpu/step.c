@@ -11,7 +11,7 @@ tg_step *tg_cpu_step(tg_cpu_plan *p, const tg_node *node, tg_step_fn run, void *
 {
     int number = (int)p->steps.n;
     tg_step step = {.run = run, .own = own, .node = node, .n = n};
-    step.operands = tg_arena_dup(p->memory, operands, sizeof *operands * (size_t)(n + 1));
+    step.operands = tg_arena_dup(p->memory, operands, sizeof *operands * (size_t)n);
     step.ptr = TG_NEW_ARRAY(p->memory, void *, n + 1);
     for (int i = 0; i < n; i++) {
         if (operands[i].buffer < 0) continue;
