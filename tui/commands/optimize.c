@@ -195,7 +195,7 @@ DEFCMD(optimize, "optimize",
        "Episodes of "
        "training (ppo); --policy:path Checkpoint to start from (ppo); --measure:num=2000 "
        "Milliseconds for measuring "
-       "before and after; 0: do not" OPT_RULES OPT_BACKEND OPT_THREADS OPT_DIM OPT_SEED OPT_JSON
+       "before and after (0: do not)" OPT_RULES OPT_BACKEND OPT_THREADS OPT_DIM OPT_SEED OPT_JSON
            OPT_QUIET,
        "Rewrite a model so that it runs faster and computes the same.\n\n"
        "Each step and the saved file are checked on random inputs against the model; what differs "
