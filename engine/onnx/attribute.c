@@ -18,11 +18,16 @@ static int kind_of(const Onnx__AttributeProto *a)
     return a->n_ints ? KIND(INTS) : KIND(UNDEFINED);
 }
 
+/* protobuf-c gives no address to empty bytes. */
+static const char *text_of(tg_arena *arena, const ProtobufCBinaryData *s)
+{
+    return s->len ? tg_arena_strndup(arena, (const char *)s->data, s->len) : "";
+}
+
 static tg_status read_strings(const Onnx__AttributeProto *a, tg_arena *arena, tg_attr *out)
 {
     const char **list = TG_NEW_ARRAY(arena, const char *, a->n_strings + 1);
-    for (size_t i = 0; i < a->n_strings; i++)
-        list[i] = tg_arena_strndup(arena, (const char *)a->strings[i].data, a->strings[i].len);
+    for (size_t i = 0; i < a->n_strings; i++) list[i] = text_of(arena, &a->strings[i]);
     *out = (tg_attr){.kind = TG_ATTR_STRS, .n = (uint32_t)a->n_strings, .strs = list};
     return TG_OK;
 }
@@ -55,9 +60,7 @@ tg_status tg_attribute_read(const Onnx__AttributeProto *a, tg_weight *file, cons
     case KIND(INTS): *out = TG_ATTR_OF_INTS(a->ints, a->n_ints); return TG_OK;
     case KIND(STRINGS): return read_strings(a, arena, out);
     case KIND(TENSOR): return read_tensor(a, file, folder, arena, out);
-    case KIND(STRING):
-        *out = tg_attr_str(tg_arena_strndup(arena, (const char *)a->s.data, a->s.len));
-        return TG_OK;
+    case KIND(STRING): *out = tg_attr_str(text_of(arena, &a->s)); return TG_OK;
     case KIND(FLOATS):
         *out = (tg_attr){.kind = TG_ATTR_FLOATS, .n = (uint32_t)a->n_floats, .floats = a->floats};
         return TG_OK;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/base/log.h"
 #include "import.h"
 
 #include <string.h>
@@ -30,12 +31,7 @@ tg_status tg_dims_check(const tg_dims *dims)
             return tg_fail(TG_USAGE, "dimension %s cannot be %lld", fix->name,
                            (long long)fix->size);
         if (tg_strmap_find(&dims->index, fix->name)) continue;
-        tg_str known = {0};
-        tg_dims_print(dims, &known);
-        tg_status status = tg_fail(TG_NOTFOUND, "no input has a dimension %s%s%s", fix->name,
-                                   known.n ? "; there are " : "", tg_str_text(&known));
-        tg_str_free(&known);
-        return status;
+        tg_log(TG_LOG_WARN, "no input has a dimension %s", fix->name);
     }
     return TG_OK;
 }

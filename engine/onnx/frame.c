@@ -16,6 +16,7 @@ void tg_frame_free(void *frame)
     tg_frame *f = frame;
     if (!f) return;
     for (size_t i = 0; i < f->consts.n; i++) tg_weight_unref(f->consts.v[i].weight);
+    for (size_t i = 0; i < f->nodes.n; i++) tg_attrs_unref(f->nodes.v[i].attrs);
     tg_vec_free(&f->nodes);
     tg_vec_free(&f->consts);
     tg_map_free(&f->node_of);

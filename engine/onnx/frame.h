@@ -17,6 +17,7 @@
  */
 typedef struct tg_frame_node {
     uint32_t id;
+    const tg_attrs *attrs; /* the node's own: a node made anew may have the id, but not these */
     const Onnx__NodeProto *proto;
     const int16_t *slots;
 } tg_frame_node;
@@ -32,7 +33,7 @@ typedef struct tg_frame {
     tg_unpacked *unpacked;
     const Onnx__ModelProto *model;
     TG_VEC(tg_frame_node) nodes;
-    tg_map node_of; /* id -> position in nodes, plus 1; 0: it died while loading */
+    tg_map node_of; /* id -> position in nodes, plus 1 */
     TG_VEC(tg_frame_const) consts;
     tg_strmap const_of;     /* name -> position in consts */
     tg_strmap initialisers; /* name -> Onnx__TensorProto * */
@@ -41,10 +42,12 @@ typedef struct tg_frame {
     bool symbolic;          /* some dimension of an input has a name or no size */
 } tg_frame;
 
-static inline const tg_frame_node *tg_frame_find(const tg_frame *f, uint32_t id)
+/* The record of a node of a graph; NULL for one that is not from the file. `f` may be NULL. */
+static inline const tg_frame_node *tg_frame_find(const tg_frame *f, const tg_node *node)
 {
-    const uint64_t *at = f ? tg_map_find(&f->node_of, id) : NULL;
-    return at && *at ? &f->nodes.v[*at - 1] : NULL;
+    const uint64_t *at = f && node ? tg_map_find(&f->node_of, node->id) : NULL;
+    const tg_frame_node *found = at && *at ? &f->nodes.v[*at - 1] : NULL;
+    return found && found->attrs == node->attrs ? found : NULL;
 }
 
 tg_frame *tg_frame_new(tg_unpacked *unpacked); /* takes it over */

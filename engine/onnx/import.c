@@ -209,8 +209,15 @@ static void fill_origin(tg_importer *im)
 /* Forgets nodes that nothing needed: only what the graph has can be missed later. */
 static void prune_frame(tg_frame *f, const tg_graph *g)
 {
-    for (size_t i = 0; i < f->nodes.n; i++)
-        if (!tg_graph_node(g, f->nodes.v[i].id)) *tg_map_find(&f->node_of, f->nodes.v[i].id) = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < f->nodes.n; i++) {
+        uint64_t *at = tg_map_find(&f->node_of, f->nodes.v[i].id);
+        bool live = tg_graph_node(g, f->nodes.v[i].id);
+        if (!live) tg_attrs_unref(f->nodes.v[i].attrs);
+        if (live) f->nodes.v[kept++] = f->nodes.v[i];
+        *at = live ? kept : 0;
+    }
+    f->nodes.n = kept;
 }
 
 static tg_status import_model(tg_importer *im, tg_graph **g)

@@ -48,7 +48,8 @@ typedef struct tg_importer {
 } tg_importer;
 
 /* dims.c: types of the file, with symbolic dimensions given a size. */
-tg_status tg_dims_check(const tg_dims *dims) TG_MUST_USE; /* every fix was used */
+/* Once all inputs are read: warns of a fix for no dimension. Errors: TG_USAGE (a negative size). */
+tg_status tg_dims_check(const tg_dims *dims) TG_MUST_USE;
 /* Of graph input `index`: its symbolic dimensions get sizes. */
 tg_status tg_dims_input(tg_importer *im, const Onnx__ValueInfoProto *info, uint32_t index,
                         tg_type *type) TG_MUST_USE;

@@ -275,7 +275,7 @@ static void record(tg_draft *d, uint32_t id)
         tg_value v = find_value(d->im, d->proto->input[i]);
         if (v != TG_NO_VALUE) keep_folded(d->im, d->proto->input[i], v);
     }
-    tg_vec_push(&f->nodes, (tg_frame_node){id, d->proto, d->slots});
+    tg_vec_push(&f->nodes, (tg_frame_node){id, tg_attrs_ref(node->attrs), d->proto, d->slots});
     *tg_map_put(&f->node_of, id, NULL) = f->nodes.n;
 }
 

@@ -13,7 +13,7 @@ enum { GROWTH = 256 };
 
 const tg_frame_node *tg_export_verbatim(const tg_exporter *ex, const tg_node *node)
 {
-    const tg_frame_node *f = node->rule ? NULL : tg_frame_find(ex->frame, node->id);
+    const tg_frame_node *f = node->rule ? NULL : tg_frame_find(ex->frame, node);
     if (!f || ex->opset == ex->file_opset || tg_op_get(node->op)->domain[0]) return f;
     bool same = tg_standard_version(f->proto->op_type, (int)ex->file_opset) ==
                 tg_standard_version(f->proto->op_type, (int)ex->opset);
@@ -194,7 +194,7 @@ static bool relied_on_dims(const tg_exporter *ex)
     }
     for (size_t i = 0; i < ex->frame->nodes.n; i++) {
         const tg_frame_node *f = &ex->frame->nodes.v[i];
-        if (!tg_frame_find(ex->frame, f->id) || tg_graph_node(g, f->id)) continue;
+        if (tg_frame_find(ex->frame, tg_graph_node(g, f->id)) == f) continue;
         tg_op op = tg_upgrade_op(f->proto->domain ? f->proto->domain : "", f->proto->op_type);
         if (!goes_at_any_size(tg_op_get(op))) return true;
     }

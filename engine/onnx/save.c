@@ -43,11 +43,31 @@ static Onnx__ValueInfoProto *make_info(tg_arena *arena, const char *name, const 
     return info;
 }
 
+/* Whether what the file says of a value is true of one of this type, whatever its names stand for.
+ */
+static bool describes(const Onnx__ValueInfoProto *info, const tg_type *type)
+{
+    const Onnx__TypeProto *t = info->type;
+    if (!t || t->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->dtype) return true;
+    const Onnx__TensorShapeProto *shape = t->tensor_type->shape;
+    if (t->tensor_type->elem_type != (int32_t)type->dtype) return false;
+    if (!shape || type->shape.rank < 0) return true;
+    if ((int64_t)shape->n_dim != type->shape.rank) return false;
+    for (size_t i = 0; i < shape->n_dim; i++) {
+        bool sized =
+            shape->dim[i]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+        int64_t size = sized ? shape->dim[i]->dim_value : -1;
+        if (size >= 0 && type->shape.dim[i] >= 0 && size != type->shape.dim[i]) return false;
+    }
+    return true;
+}
+
 /* As the file has it, or, where dimensions are fixed, with the type that the graph has. */
 static Onnx__ValueInfoProto *info_for(tg_exporter *ex, const Onnx__ValueInfoProto *old,
                                       const char *name, const tg_type *type)
 {
-    if (old && (ex->keep_dims || !tg_type_complete(type))) return (Onnx__ValueInfoProto *)old;
+    if (old && describes(old, type) && (ex->keep_dims || !tg_type_complete(type)))
+        return (Onnx__ValueInfoProto *)old;
     Onnx__ValueInfoProto *info = make_info(ex->arena, name, type);
     if (!old) return info;
     info->doc_string = old->doc_string;
@@ -97,9 +117,11 @@ static void fill_inputs(tg_exporter *ex, info_vec *infos, int64_t ir_version)
         if (tensor && *tensor) {
             *tensor = 0;
             tg_vec_push(infos, info);
-        } else if (!tg_strmap_find(&ex->frame->initialisers, info->name)) {
-            const tg_node *node = ex->g->nodes[ex->g->inputs[next++]];
+        } else if (next < ex->g->n_inputs) {
+            const tg_node *node = ex->g->nodes[ex->g->inputs[next]];
+            if (strcmp(node->name, info->name) != 0) continue;
             tg_vec_push(infos, info_for(ex, info, info->name, &node->out[0]));
+            next++;
         }
     }
     for (; next < ex->g->n_inputs; next++) {
@@ -123,6 +145,7 @@ static void fill_outputs(tg_exporter *ex, info_vec *infos)
     const Onnx__GraphProto *old = old_graph(ex);
     for (int i = 0; i < sink->n_in; i++) {
         const Onnx__ValueInfoProto *was = old && (size_t)i < old->n_output ? old->output[i] : NULL;
+        if (was && strcmp(was->name, ex->g->output_names[i]) != 0) was = NULL;
         const tg_type *type = tg_graph_type(ex->g, sink->in[i]);
         Onnx__ValueInfoProto *info = info_for(ex, was, ex->g->output_names[i], type);
         if (!was) name_dims(ex, info, (uint32_t)i, true);

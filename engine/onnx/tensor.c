@@ -70,10 +70,12 @@ static tg_weight *weigh(const Onnx__TensorProto *t, const void *p, size_t n,
     return w;
 }
 
-static tg_weight *raw_weight(const Onnx__TensorProto *t, tg_weight *file, tg_dtype dtype)
+/* Bytes that lie in `file` stay there if kernels can read them there. */
+static tg_weight *raw_weight(const Onnx__TensorProto *t, const unsigned char *p, size_t n,
+                             tg_weight *file, tg_dtype dtype)
 {
-    const unsigned char *p = t->raw_data.data, *from = file ? file->data : NULL;
-    size_t n = t->raw_data.len, size = tg_dtype_size(dtype);
+    size_t size = tg_dtype_size(dtype);
+    const unsigned char *from = file ? file->data : NULL;
     bool inside = file && p >= from && p < from + file->size;
     bool aligned = (uintptr_t)p % (size > 8 ? 8 : size) == 0;
     if (n && inside && (aligned || n > COPIED))
@@ -168,6 +170,18 @@ static tg_status list_weight(const Onnx__TensorProto *t, const tg_type *type, tg
     return TG_OK;
 }
 
+static tg_status external_weight(const Onnx__TensorProto *t, const char *folder,
+                                 const tg_type *type, tg_weight **weight)
+{
+    tg_weight *file;
+    if (type->dtype == TG_STR)
+        return tg_fail(TG_INVALID, "tensor %s: text as external data", name_of(t));
+    TG_TRY(tg_external_open(t, folder, (size_t)tg_type_bytes(type), &file));
+    *weight = raw_weight(t, file->data, file->size, file, type->dtype);
+    tg_weight_unref(file);
+    return TG_OK;
+}
+
 tg_status tg_tensor_proto_weight(const Onnx__TensorProto *t, tg_weight *file, const char *folder,
                                  tg_type *type, tg_weight **weight)
 {
@@ -179,17 +193,14 @@ tg_status tg_tensor_proto_weight(const Onnx__TensorProto *t, tg_weight *file, co
     if (t->segment) return tg_fail(TG_UNSUPPORTED, "tensor %s is stored in segments", name_of(t));
     *type = found;
     int64_t bytes = tg_type_bytes(&found);
-    if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
-        if (found.dtype == TG_STR)
-            return tg_fail(TG_INVALID, "tensor %s: text as external data", name_of(t));
-        return tg_external_open(t, folder, (size_t)bytes, weight);
-    }
+    if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
+        return external_weight(t, folder, &found, weight);
     if (!t->has_raw_data || (!t->raw_data.len && found.dtype == TG_STR))
         return list_weight(t, &found, weight);
     if (found.dtype == TG_STR)
         return tg_fail(TG_INVALID, "tensor %s: text as raw data", name_of(t));
     if (t->raw_data.len != (size_t)bytes) return wrong_size(t, "bytes", bytes, t->raw_data.len);
-    *weight = raw_weight(t, file, found.dtype);
+    *weight = raw_weight(t, t->raw_data.data, t->raw_data.len, file, found.dtype);
     return TG_OK;
 }
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tensors in files of their own, and those that a model keeps beside it. */
+#include "tests/unit/onnx_bytes.h"
+
+#include <sys/stat.h>
+
+/* ---- tensors as files ---- */
+
+static void round_trip(tg_dtype dtype, const tg_shape *shape, void *data)
+{
+    char path[4096], *name = NULL;
+    tg_tensor t = {dtype, *shape, data}, back = {0};
+    snprintf(path, sizeof path, "%s", unit_temporary("t.pb"));
+    assert_ok(tg_onnx_write_tensor(path, "a name", &t));
+    assert_ok(tg_onnx_read_tensor(path, &back, &name));
+    assert_string_equal(name, "a name");
+    assert_int_equal(back.dtype, dtype);
+    assert_true(tg_shape_equal(&back.shape, shape));
+    if (dtype != TG_STR) assert_memory_equal(back.data, data, tg_tensor_bytes(&t));
+    for (int64_t i = 0; dtype == TG_STR && i < tg_tensor_count(&t); i++) {
+        tg_string *want = (tg_string *)data + i, *got = (tg_string *)back.data + i;
+        assert_int_equal(got->n, want->n);
+        assert_memory_equal(got->p, want->p, want->n);
+    }
+    free(name);
+    tg_tensor_free(&back);
+}
+
+static void tensors_go_round(void **state)
+{
+    static unsigned char bytes[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (unsigned char)(i * 7);
+    tg_shape small = tg_shape_of(2, 3), scalar = {.rank = 0}, none = tg_shape_of(0, 4);
+    for (int t = 1; t < TG_DTYPE_COUNT; t++) {
+        if (!tg_dtype_size((tg_dtype)t) || t == TG_STR) continue;
+        round_trip((tg_dtype)t, &small, bytes);
+        round_trip((tg_dtype)t, &scalar, bytes);
+        round_trip((tg_dtype)t, &none, bytes);
+    }
+    tg_string text[] = {{"one", 3}, {"", 0}, {"a\0b", 3}};
+    tg_shape three = tg_shape_of(3);
+    round_trip(TG_STR, &three, text);
+}
+
+static void bad_tensor_files(void **state)
+{
+    tg_tensor t;
+    (void)state;
+    assert_status(tg_onnx_read_tensor(unit_temporary("absent.pb"), &t, NULL), TG_IO);
+    assert_ok(tg_write_file(unit_temporary("short.pb"), "\x08\x04\x10\x01\x4a\x02\0\0", 8));
+    assert_status(tg_onnx_read_tensor(unit_temporary("short.pb"), &t, NULL), TG_INVALID);
+    assert_contains(tg_message(), "needs 16 bytes, 2 are there");
+    assert_contains(tg_message(), "short.pb");
+    assert_ok(tg_write_file(unit_temporary("kind.pb"), "\x10\x13", 2));
+    assert_status(tg_onnx_read_tensor(unit_temporary("kind.pb"), &t, NULL), TG_UNSUPPORTED);
+}
+
+/* ---- external data ---- */
+
+static void write_model(const char *path, const char *location, const char *offset)
+{
+    tg_str g = part_graph("g"), t = {0}, at = {0}, from = {0};
+    put_int(&t, 1, 3);
+    put_int(&t, 2, 1);
+    put_text(&t, 8, "w");
+    put_text(&at, 1, "location");
+    put_text(&at, 2, location);
+    put_part(&t, 13, at);
+    put_text(&from, 1, "offset");
+    put_text(&from, 2, offset);
+    put_part(&t, 13, from);
+    put_int(&t, 14, 1);
+    put_part(&g, IN_INPUT, part_info("x", 1, "2,3"));
+    put_part(&g, IN_OUTPUT, part_info("y", 1, "2,3"));
+    put_part(&g, IN_TENSOR, t);
+    put_part(&g, IN_NODE, part_node("Add", "", "x,w", "y"));
+    tg_str m = part_model(8, 13, g);
+    assert_ok(tg_write_file(path, m.p, m.n));
+    tg_str_free(&m);
+}
+
+static char model_path[4096];
+
+/* A folder with a model below it, data in it and beside it, and links. */
+static void lay_out(void)
+{
+    static const float w[] = {0, 1, 2, 3, 4, 5};
+    mkdir(unit_temporary("outer"), 0700);
+    mkdir(unit_temporary("outer/model"), 0700);
+    mkdir(unit_temporary("outer/model/sub"), 0700);
+    snprintf(model_path, sizeof model_path, "%s", unit_temporary("outer/model/m.onnx"));
+    assert_ok(tg_write_file(unit_temporary("outer/model/sub/w.bin"), w, sizeof w));
+    assert_ok(tg_write_file(unit_temporary("outer/secret"), w, sizeof w));
+    unlink(unit_temporary("outer/model/link"));
+    unlink(unit_temporary("outer/model/inside"));
+    assert_int_equal(symlink("../secret", unit_temporary("outer/model/link")), 0);
+    assert_int_equal(symlink("sub/w.bin", unit_temporary("outer/model/inside")), 0);
+}
+
+static void refuses(const char *location, const char *offset, tg_status want, const char *needle)
+{
+    tg_graph *g;
+    write_model(model_path, location, offset);
+    assert_status(tg_onnx_load(model_path, NULL, &g), want);
+    assert_contains(tg_message(), "tensor w");
+    assert_contains(tg_message(), needle);
+}
+
+static void external_data_lies_inside(void **state)
+{
+    static const char *const good[] = {"sub/w.bin", "inside", "./sub/w.bin"};
+    (void)state;
+    lay_out();
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        tg_graph *g;
+        write_model(model_path, good[i], "12");
+        assert_ok(tg_onnx_load(model_path, NULL, &g));
+        tg_tensor t = tg_node_tensor(tg_graph_maker(g, maker(g, 0)->in[1]));
+        assert_true(tg_tensor_f64(&t, 0) == 3 && tg_tensor_f64(&t, 2) == 5);
+        tg_graph_unref(g);
+    }
+}
+
+static void external_data_outside_is_refused(void **state)
+{
+    (void)state;
+    lay_out();
+    refuses("../secret", "0", TG_INVALID, "outside");
+    refuses("sub/../../secret", "0", TG_INVALID, "outside");
+    refuses("/etc/passwd", "0", TG_INVALID, "outside");
+    refuses("link", "0", TG_INVALID, "link");
+    refuses("absent", "0", TG_IO, "absent");
+    refuses("sub", "0", TG_IO, "folder");
+    refuses("sub/w.bin", "16", TG_INVALID, "24 bytes");
+    refuses("sub/w.bin", "-8", TG_INVALID, "offset");
+    refuses("sub/w.bin", "18446744073709551600", TG_INVALID, "24 bytes");
+    tg_str m = {0};
+    char *bytes;
+    tg_graph *g;
+    write_model(model_path, "sub/w.bin", "0");
+    assert_ok(tg_read_file(model_path, 1 << 20, &bytes, &m.n));
+    assert_status(tg_onnx_load_memory(bytes, m.n, "memory", NULL, &g), TG_INVALID);
+    free(bytes);
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(tensors_go_round),
+                                          cmocka_unit_test(bad_tensor_files),
+                                          cmocka_unit_test(external_data_lies_inside),
+                                          cmocka_unit_test(external_data_outside_is_refused)};
+
+UNIT_MAIN(tests)
