@@ -45,20 +45,20 @@ static int table_version(sqlite3 *sql)
     return version;
 }
 
+/* Looks again inside the transaction: another process may have made the table meanwhile. */
 static int make_table(sqlite3 *sql)
 {
-    int version = table_version(sql);
-    if (version < 0) return sqlite3_errcode(sql);
-    const char *drop = version == VERSION ? "" : "DROP TABLE IF EXISTS latency;";
-    char words[512];
-    snprintf(words, sizeof words,
-             "BEGIN IMMEDIATE; %s"
-             "CREATE TABLE IF NOT EXISTS latency (backend TEXT, device TEXT, threads INTEGER,"
-             " operator INTEGER, ms REAL NOT NULL, n INTEGER NOT NULL,"
-             " PRIMARY KEY (backend, device, threads, operator)) WITHOUT ROWID;"
-             "PRAGMA user_version = " STRING(VERSION) "; COMMIT",
-             drop);
-    int rc = sqlite3_exec(sql, words, NULL, NULL, NULL);
+    static const char table[] =
+        "DROP TABLE IF EXISTS latency;"
+        "CREATE TABLE latency (backend TEXT, device TEXT, threads INTEGER, operator INTEGER,"
+        " ms REAL NOT NULL, n INTEGER NOT NULL,"
+        " PRIMARY KEY (backend, device, threads, operator)) WITHOUT ROWID;"
+        "PRAGMA user_version = " STRING(VERSION);
+    if (table_version(sql) == VERSION) return SQLITE_OK;
+    int rc = sqlite3_exec(sql, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (rc != SQLITE_OK) return rc;
+    if (table_version(sql) != VERSION) rc = sqlite3_exec(sql, table, NULL, NULL, NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_exec(sql, "COMMIT", NULL, NULL, NULL);
     if (rc != SQLITE_OK) sqlite3_exec(sql, "ROLLBACK", NULL, NULL, NULL);
     return rc;
 }
@@ -89,6 +89,19 @@ static int open_sql(tg_latency_db *db)
     return rc;
 }
 
+/* While another process turns the new file into a WAL one, SQLite does not wait by itself. */
+static int open_patiently(tg_latency_db *db)
+{
+    enum { TRIES = 100, WAIT_US = 10000 };
+    int rc = open_sql(db);
+    for (int i = 0; i < TRIES && ((rc & 0xff) == SQLITE_BUSY || (rc & 0xff) == SQLITE_LOCKED);
+         i++) {
+        usleep(WAIT_US);
+        rc = open_sql(db);
+    }
+    return rc;
+}
+
 static bool is_broken(int rc)
 {
     rc &= 0xff; /* without the extended part */
@@ -114,10 +127,10 @@ static void set_aside(tg_latency_db *db)
 
 static void open_or_rebuild(tg_latency_db *db)
 {
-    int rc = open_sql(db);
+    int rc = open_patiently(db);
     if (is_broken(rc)) {
         set_aside(db);
-        rc = open_sql(db);
+        rc = open_patiently(db);
     }
     if (rc != SQLITE_OK)
         tg_log(TG_LOG_NOTE, "latencies are not kept: %s: %s", db->path, sqlite3_errstr(rc));
