@@ -35,6 +35,7 @@
 #include "engine/draw/picture.h"
 
 #include "engine/history.h"
+#include "engine/refine.h"
 #include "engine/step.h"
 
 #endif
