@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The model around the graph, and the file around the model. */
+#include "engine/base/log.h"
 #include "export.h"
 
 #include <stdlib.h>
@@ -265,6 +266,7 @@ static Onnx__ModelProto *make_model(tg_exporter *ex)
         m->has_ir_version = 1;
         m->ir_version = ex->g->origin->ir_version ? ex->g->origin->ir_version : USUAL_IR;
     }
+    if (m->n_training_info) tg_log(TG_LOG_WARN, "training information is not saved");
     m->n_training_info = 0; /* it trains weights by name, which are not the same any more */
     m->graph = make_graph(ex, m->ir_version);
     fill_opsets(ex, m);

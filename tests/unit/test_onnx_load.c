@@ -128,6 +128,7 @@ static void refuses_bad_graphs(void **state)
     graph = with_node("Relu", "x", "y");
     put_part(&graph, IN_INPUT, part_info("x", 1, "2,3"));
     refuses(part_model(8, 13, graph), TG_INVALID, "graph input x is listed twice");
+    refuses(part_model(8, 13, with_node("Add", "x,two\nlines", "y")), TG_INVALID, "two?lines");
     graph = with_node("MatMul", "x,w", "y");
     put_w(&graph, "2,3", 24);
     refuses(part_model(8, 13, graph), TG_SHAPE, "node n (MatMul)");
