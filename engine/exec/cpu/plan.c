@@ -147,7 +147,6 @@ static tg_status bind_all(tg_cpu_plan *p)
     p->stats->peak_bytes = tg_cpu_lay_out(p->buffers.v, p->buffers.n);
     p->block_size = p->stats->peak_bytes + SPARE;
     p->block = tg_block_new(p->block_size);
-    memset(p->block, 0, p->block_size);
     p->dynamic = tg_calloc(p->buffers.n + 1, sizeof *p->dynamic);
     for (size_t i = 0; i < p->steps.n; i++) TG_TRY(bind_step(p, &p->steps.v[i]));
     return TG_OK;

@@ -117,7 +117,7 @@ char *tg_prim_identity(char *buf, size_t size);
 /* Primitives made so far in this process (not those found in the cache). */
 unsigned tg_prim_made(void);
 
-/* Memory for packed weights and arenas: aligned to 64, huge pages advised. */
+/* Memory for packed weights and arenas: aligned to 64, huge pages advised, not cleared. */
 void *tg_block_new(size_t bytes) TG_MALLOC;
 void tg_block_free(void *p, size_t bytes);
 
