@@ -4,21 +4,36 @@
 
 #include <string.h>
 
-static int64_t fixed_size(const tg_dims *dims, const char *name)
+/* The shape given for an input, by its name, else by its number; NULL if none was. */
+static const tg_shape *given_shape(const tg_dims *dims, const char *input, uint32_t index)
+{
+    const tg_load_options *opt = dims->opt;
+    for (int i = 0; opt && i < opt->n_inputs; i++)
+        if (strcmp(opt->inputs[i].name, input) == 0) return &opt->inputs[i].shape;
+    bool numbered = opt && (int)index < opt->n_inputs && !opt->inputs[index].name[0];
+    return numbered ? &opt->inputs[index].shape : NULL;
+}
+
+/* The size of a dimension that is met for the first time, on this axis of this input. */
+static int64_t first_size(const tg_dims *dims, const char *name, const char *input,
+                          const tg_dim_name *place)
 {
     const tg_load_options *opt = dims->opt;
     for (int i = 0; opt && i < opt->n_dims; i++)
         if (strcmp(opt->dims[i].name, name) == 0) return opt->dims[i].size;
-    return opt && opt->other_dims > 0 ? opt->other_dims : 1;
+    const tg_shape *shape = given_shape(dims, input, place->index);
+    if (shape && (int64_t)place->axis < shape->rank) return shape->dim[place->axis];
+    if (opt && opt->other_dims > 0) return opt->other_dims;
+    return place->axis > 0 && dims->guess ? dims->guess : 1;
 }
 
-static int64_t define(tg_dims *dims, const char *name)
+static int64_t define(tg_dims *dims, const char *name, const char *input, const tg_dim_name *place)
 {
     bool fresh;
     uint64_t *at = tg_strmap_put(&dims->index, name, &fresh);
     if (fresh) {
         *at = dims->list.n;
-        tg_vec_push(&dims->list, (tg_dim){name, fixed_size(dims, name)});
+        tg_vec_push(&dims->list, (tg_dim){name, first_size(dims, name, input, place)});
     }
     return dims->list.v[*at].size;
 }
@@ -75,7 +90,7 @@ static tg_status input_dim(tg_importer *im, const char *input, const tg_dim_name
     else
         tg_vec_push(&im->dims.names, (tg_dim_name){place->index, place->axis, false,
                                                    tg_arena_strdup(im->origin->arena, param)});
-    *size = define(&im->dims, param);
+    *size = define(&im->dims, param, input, place);
     return TG_OK;
 }
 

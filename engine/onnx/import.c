@@ -260,9 +260,9 @@ static void importer_done(tg_importer *im)
     tg_origin_unref(im->origin);
 }
 
-/* Takes over the reference to `file`. */
-static tg_status load(tg_weight *file, const char *path, const char *folder,
-                      const tg_load_options *opt, tg_graph **g)
+/* Takes over the reference to `file`. *open says whether dimensions were guessed. */
+static tg_status load_with(tg_weight *file, const char *path, const char *folder,
+                           const tg_load_options *opt, int64_t guess, bool *open, tg_graph **g)
 {
     tg_unpacked *u;
     TG_TRY(tg_unpack(file, &onnx__model_proto__descriptor, &u));
@@ -270,12 +270,34 @@ static tg_status load(tg_weight *file, const char *path, const char *folder,
                       .arena = tg_arena_new(),
                       .origin = tg_origin_new(),
                       .frame = tg_frame_new(u),
-                      .dims = {.opt = opt}};
+                      .dims = {.opt = opt, .guess = guess}};
     im.origin->path = tg_arena_strdup(im.origin->arena, path);
     im.origin->frame = im.frame;
     tg_arena_hold(im.origin->arena, tg_frame_free, im.frame);
     tg_status status = import_model(&im, g);
+    *open = im.dims.list.n > 0 && !(opt && opt->other_dims > 0);
     importer_done(&im);
+    return status;
+}
+
+/*
+ * The message of the first try is the one that counts: it names the sizes that were asked for.
+ * Takes over the reference to `file`.
+ */
+static tg_status load(tg_weight *file, const char *path, const char *folder,
+                      const tg_load_options *opt, tg_graph **g)
+{
+    static const int64_t usual[] = {16, 32, 64, 128, 224, 320};
+    bool open = false;
+    tg_status status = load_with(tg_weight_ref(file), path, folder, opt, 0, &open, g);
+    char *words = status == TG_OK ? NULL : tg_strdup(tg_message());
+    tg_status again = status;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && again == TG_SHAPE && open; i++)
+        again = load_with(tg_weight_ref(file), path, folder, opt, usual[i], &open, g);
+    tg_weight_unref(file);
+    if (again == TG_OK) status = TG_OK;
+    else status = tg_fail(status, "%s", words);
+    free(words);
     return status;
 }
 

@@ -21,10 +21,24 @@ typedef struct tg_dim_fix {
     int64_t size;
 } tg_dim_fix;
 
+/* The graph input `name` (or, if it is "", the one of that number) is given values of this shape.
+ */
+typedef struct tg_input_shape {
+    const char *name;
+    tg_shape shape;
+} tg_input_shape;
+
+/*
+ * What gives symbolic dimensions a size: a fix by name, else the shape of a given input, else
+ * other_dims. With other_dims 0 they become 1; if the model cannot have that (a window larger than
+ * its input), those behind the first axis are tried at sizes that pictures and texts have.
+ */
 typedef struct tg_load_options {
     const tg_dim_fix *dims;
     int n_dims;
-    int64_t other_dims; /* symbolic dimensions without a fix; 0 means 1 */
+    const tg_input_shape *inputs;
+    int n_inputs;
+    int64_t other_dims;
 } tg_load_options;
 
 /*

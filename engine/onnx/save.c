@@ -63,11 +63,20 @@ static bool describes(const Onnx__ValueInfoProto *info, const tg_type *type)
     return true;
 }
 
+/* The checker of the onnx package wants shapes, which some files leave out. */
+static bool lacks_shape(const Onnx__ValueInfoProto *info)
+{
+    const Onnx__TypeProto *t = info->type;
+    return !t || (t->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE && !t->tensor_type->shape);
+}
+
 /* As the file has it, or, where dimensions are fixed, with the type that the graph has. */
 static Onnx__ValueInfoProto *info_for(tg_exporter *ex, const Onnx__ValueInfoProto *old,
                                       const char *name, const tg_type *type)
 {
-    if (old && describes(old, type) && (ex->keep_dims || !tg_type_complete(type)))
+    bool complete = tg_type_complete(type);
+    bool known = ex->frame && !ex->frame->symbolic && complete;
+    if (old && describes(old, type) && (ex->keep_dims || !complete) && !(known && lacks_shape(old)))
         return (Onnx__ValueInfoProto *)old;
     Onnx__ValueInfoProto *info = make_info(ex->arena, name, type);
     if (!old) return info;
