@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "script.h"
+#include "session.h"
 #include "whichkey.h"
 
 #include "engine/base/log.h"
@@ -83,7 +84,7 @@ ui_app *ui_app_new(ui_term *term, bool bare)
     ui->goal = -1;
     ui->out = stdout;
     ui->prefix = (ui_prefix){.n = 1};
-    ui->jobs = tg_jobs_new(cores > 2 ? (int)cores - 1 : 2);
+    ui->jobs = tg_jobs_new(cores > 4 ? (int)cores - 1 : 4);
     if (term) {
         open_screen(ui);
         tg_log_to(take_log, ui);
@@ -111,6 +112,7 @@ static void close_screen(ui_app *ui)
 
 void ui_app_free(ui_app *ui)
 {
+    ui_session_close(ui);
     if (ui->term) tg_log_to(NULL, NULL);
     tg_jobs_free(ui->jobs);
     if (ui->term) close_screen(ui);

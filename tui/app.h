@@ -67,6 +67,7 @@ struct ui_app {
     const ui_command *this_command, *last_command;
     int goal; /* column that vertical motion aims at */
     TG_VEC(ui_typed) lossage;
+    uint64_t typed; /* keys so far */
 
     TG_VEC(char *) kills;
     size_t yank_at; /* kills are yanked from here by M-y */

@@ -3,7 +3,7 @@
 #include "command.h"
 #include "session_jobs.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 UI_FAMILY(layout);
 
@@ -66,9 +66,99 @@ void ui_session_loaded(ui_session *s)
     if (s->ui->term && s->ui->root) lay_out(s->ui);
 }
 
-void ui_session_shown(ui_session *s)
+/* ---- what windows look at */
+
+/* What is in the row at point. Invariant: one of node, output, key says it. */
+typedef struct look {
+    ui_window *window; /* NULL: of a buffer that no window shows */
+    ui_buffer *buffer;
+    bool graph;
+    size_t above; /* rows of the window above it */
+    uint32_t node, group;
+    int output; /* -1: a node */
+    uint64_t key;
+} look;
+
+struct ui_looks {
+    TG_VEC(look) all;
+};
+
+static void take_look(const ui_session *s, ui_looks *looks, look l, size_t row, size_t top)
 {
+    const tg_drawing *d = s->view->drawing;
+    const tg_graph *g = tg_candidates_graph(s->view->candidates);
+    l.above = row > top ? row - top : 0;
+    l.output = -1;
+    if (l.graph && row < d->n_rows) {
+        const tg_row *r = &d->rows[row];
+        l.output = r->output;
+        l.node = r->n_nodes ? r->nodes[0] : 0;
+        l.group = r->n_nodes ? g->nodes[l.node]->group : 0;
+    } else if (!l.graph) {
+        const tg_candidate *c = ui_session_candidate(s, (int)row);
+        l.key = c ? c->site->key : 0;
+    }
+    tg_vec_push(&looks->all, l);
+}
+
+ui_looks *ui_session_looks(ui_session *s)
+{
+    ui_app *ui = s->ui;
+    ui_looks *looks = tg_calloc(1, sizeof *looks);
+    for (size_t i = 0; i < 2 && s->view; i++) {
+        ui_buffer *b = ui_buffer_find(ui, shows[i][0]);
+        look l = {.buffer = b, .graph = i == 0};
+        if (!b) continue;
+        take_look(s, looks, l, b->point.row, b->top);
+        for (ui_window *w = ui_window_first(ui); w; w = ui_window_after(ui, w)) {
+            l.window = w;
+            if (w->buffer == b) take_look(s, looks, l, w->point.row, w->top);
+        }
+    }
+    return looks;
+}
+
+/* The row of the node that was looked at, of one that took its place, or -1. */
+static int row_of_node(const ui_session *s, const look *l)
+{
+    const tg_drawing *d = s->view->drawing;
+    const tg_graph *g = tg_candidates_graph(s->view->candidates);
+    if (l->output >= 0) {
+        for (uint32_t r = d->n_rows; r-- > 0;)
+            if (d->rows[r].output == l->output) return (int)r;
+        return -1;
+    }
+    if (l->node < d->n_ids && d->row_of[l->node] >= 0) return d->row_of[l->node];
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const tg_node *node = g->nodes[g->order[i]];
+        if (node->group == l->group && d->row_of[node->id] >= 0) return d->row_of[node->id];
+    }
+    return -1;
+}
+
+static void look_again(const ui_session *s, const look *l)
+{
+    int row = l->graph ? row_of_node(s, l) : l->key ? ui_session_row(s, l->key) : -1;
+    if (row < 0) return;
+    size_t top = (size_t)row > l->above ? (size_t)row - l->above : 0;
+    ui_point *point = l->window ? &l->window->point : &l->buffer->point;
+    if (point->row != (size_t)row) *(l->window ? &l->window->top : &l->buffer->top) = top;
+    point->row = (size_t)row;
+}
+
+void ui_session_shown(ui_session *s, ui_looks *looks)
+{
+    for (size_t i = 0; i < looks->all.n; i++) look_again(s, &looks->all.v[i]);
+    tg_vec_free(&looks->all);
+    free(looks);
     ui_touch(s->ui);
+}
+
+int ui_session_row_at_point(ui_session *s)
+{
+    ui_buffer *b = ui_buffer_find(s->ui, shows[1][0]);
+    size_t row = b ? ui_buffer_point(s->ui, b).row : 0;
+    return s->view && b && row < (size_t)s->view->n_rows ? (int)row : -1;
 }
 
 DEFCMD(restore_layout, "restore-layout", "",

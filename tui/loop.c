@@ -82,6 +82,7 @@ static ui_key next_ready(ui_app *ui)
 
 static void note_typed(ui_app *ui, ui_key key)
 {
+    ui->typed++;
     if (ui->lossage.n == UI_LOSSAGE) tg_vec_remove(&ui->lossage, 0);
     tg_vec_push(&ui->lossage, (ui_typed){key, NULL});
 }

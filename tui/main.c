@@ -2,6 +2,7 @@
 /* regraft: options, then a command without a screen, or the explorer. */
 #include "batch.h"
 #include "script.h"
+#include "session.h"
 #include "signals.h"
 
 #include <langinfo.h>
@@ -33,6 +34,23 @@ static tg_status load_script(const char *path, ui_script **script)
     return status;
 }
 
+/* What a pipe gets instead of a screen: the rails as text. */
+static int print_model(const char *path)
+{
+    tg_graph *g;
+    tg_str text = {0};
+    tg_picture_options options = {0};
+    tg_picture_report report;
+    tg_status status = tg_onnx_load(path, NULL, &g);
+    if (status != TG_OK) return fail(status);
+    status = tg_picture_text(g, &options, &text, &report);
+    tg_graph_unref(g);
+    if (status != TG_OK) return fail(status);
+    fputs(tg_str_text(&text), stdout);
+    tg_str_free(&text);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
 /* Runs the explorer in this terminal. */
 static int explore(const ui_options *o)
 {
@@ -51,6 +69,7 @@ static int explore(const ui_options *o)
     ui_signals_open();
     ui_app *ui = ui_app_new(term, o->bare);
     ui->script = script;
+    if (o->model) ui_complain(ui, ui_session_open(ui, o->model));
     ui_loop(ui);
     int exit_status = ui->exit_status;
     const char *why = ui->script ? ui_script_failure(ui->script) : NULL;
@@ -80,5 +99,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (options.command) return ui_batch(&options);
+    if (options.model && !options.script && !isatty(STDOUT_FILENO))
+        return print_model(options.model);
     return explore(&options);
 }

@@ -105,6 +105,7 @@ void ui_session_status(const ui_session *s, tg_str *out)
 
 typedef struct opening {
     ui_app *ui;
+    ui_session *present; /* gives way to the one made */
     char *path;
     uint64_t seed;
     int threads;
@@ -224,6 +225,8 @@ static void destroy(ui_session *s)
     tg_vec_free(&s->vetoes);
     tg_vec_free(&s->marks);
     tg_vec_free(&s->flags);
+    tg_vec_free(&s->plan);
+    tg_vec_free(&s->was);
     tg_vec_free(&s->flipped);
     free(s->path);
     free(s->name);
@@ -250,27 +253,23 @@ static void adopt(opening *o)
     o->made = NULL;
     ui_session_close(ui);
     ui->model = s;
+    ui_session_loaded(s);
     ui_session_refresh(s);
     if (o->threads > 0) ui_session_train(s, true);
     ui_message(ui, "Loading %s...done%s%s", o->path, o->note.n ? "; " : "", tg_str_text(&o->note));
-    ui_session_loaded(s);
 }
 
 static void open_done(void *ctx, tg_status status, const char *message)
 {
     opening *o = ctx;
-    ui_session *present = o->ui->model;
-    if (present && !present->history) { /* the one that stood for this job */
-        tg_job_unref(present->job);
-        free(present);
-        o->ui->model = NULL;
-    } else if (present) {
-        tg_job_unref(present->job);
-        present->job = NULL;
-    }
-    if (status == TG_OK) {
+    bool open = o->ui->model == o->present; /* else the program ends */
+    tg_job_unref(o->present->job);
+    o->present->job = NULL;
+    if (open && status == TG_OK) {
         adopt(o);
-    } else {
+    } else if (open) {
+        if (!o->present->history) o->ui->model = NULL;
+        if (!o->present->history) free(o->present);
         (void)tg_fail(status, "%s", message);
         ui_complain(o->ui, status);
     }
@@ -303,6 +302,7 @@ tg_status ui_session_open(ui_app *ui, const char *path)
         present->ui = ui;
         ui->model = present;
     }
+    o->present = present;
     present->doing = "Loading";
     ui_message(ui, "Loading %s...", path);
     present->job = tg_jobs_start(ui->jobs, open_run, open_done, o);
@@ -313,7 +313,7 @@ bool ui_session_working(const ui_session *s)
 {
     for (size_t i = 0; i < s->measurements.n; i++)
         if (s->measurements.v[i].job) return true;
-    return s->job || s->view_job || s->ticker;
+    return s->job || s->view_job;
 }
 
 void ui_session_close(ui_app *ui)
@@ -321,7 +321,8 @@ void ui_session_close(ui_app *ui)
     ui_session *s = ui->model;
     ui->model = NULL;
     if (!s) return;
-    tg_job *running[] = {s->job, s->view_job, s->ticker};
+    ui_session_stop_ticker(s);
+    tg_job *running[] = {s->job, s->view_job};
     for (size_t i = 0; i < sizeof running / sizeof *running; i++)
         if (running[i]) tg_job_cancel(running[i]);
     for (size_t i = 0; i < s->measurements.n; i++)
@@ -343,8 +344,10 @@ void ui_session_journal_check(ui_session *s, tg_status status)
 
 bool ui_session_cancel(ui_session *s)
 {
-    bool any = s->job || s->view_job || s->steps_left;
+    bool running = s->steps_left > 0 || s->plan.n > 0;
     s->steps_left = 0;
-    if (s->job) tg_job_cancel(s->job);
-    return any;
+    tg_vec_clear(&s->plan);
+    if (running) ui_message(s->ui, "The agent pauses after this rewrite");
+    else if (s->job) tg_job_cancel(s->job);
+    return running || s->job;
 }

@@ -20,6 +20,7 @@
  * the most probable first, ties by candidate number; row n_rows - 1 is STOP (order -1).
  */
 typedef struct ui_view {
+    uint64_t serial;     /* differs from that of every other view */
     int state;           /* id in the history */
     tg_drawing *drawing; /* of its graph, with the folds of the session */
     tg_candidates *candidates;
@@ -35,6 +36,14 @@ typedef struct ui_veto {
     const char *rule; /* interned */
     uint64_t site;    /* key; 0: the rule everywhere */
 } ui_veto;
+
+/* Flagged with d; x makes vetoes of them. */
+typedef enum ui_veto_scope { UI_VETO_SITE, UI_VETO_RULE_HERE, UI_VETO_RULE } ui_veto_scope;
+
+typedef struct ui_flag {
+    uint64_t key;
+    ui_veto_scope scope;
+} ui_flag;
 
 typedef enum ui_agent_state {
     UI_AGENT_PAUSE,
@@ -55,6 +64,7 @@ typedef enum ui_measure_state {
 typedef struct ui_measurement {
     int state;         /* the state it starts from */
     uint64_t key;      /* of the site; 0: the state itself against its parent */
+    const char *rule;  /* interned */
     const char *words; /* rule and site; interned */
     ui_measure_state at;
     tg_comparison result;
@@ -71,6 +81,7 @@ typedef struct ui_session {
     tg_history *history;
     ui_view *view;       /* of the state it says; NULL until the first is there */
     bool viewing;        /* a newer one is being computed */
+    uint64_t views;      /* how many there were */
     uint64_t generation; /* counts HEAD's moves, so that stale results are told */
 
     tg_draw_options draw; /* fold level and flipped blocks */
@@ -85,15 +96,21 @@ typedef struct ui_session {
 
     TG_VEC(ui_veto) vetoes;
     TG_VEC(uint64_t) marks; /* keys of marked candidates */
-    TG_VEC(uint64_t) flags; /* keys flagged for veto, before x */
+    TG_VEC(ui_flag) flags;
+    TG_VEC(uint64_t) plan; /* keys still to be taken, the next one last */
+    TG_VEC(uint64_t) was;  /* keys by rank before a policy was adopted, */
+    uint64_t was_typed;    /* and after which key: shown until the next */
     TG_VEC(ui_measurement) measurements;
 
-    ui_journal *journal;  /* NULL: none is written */
-    bool journal_failed;  /* and that was said */
-    bool stepping, again; /* a step is under way; compute the view anew when it is done */
-    int steps_left;       /* of the agent, after the present one */
-    bool sampling;        /* it draws from the policy */
-    tg_job *ticker;       /* watches the trainer */
+    ui_journal *journal;      /* NULL: none is written */
+    bool journal_failed;      /* and that was said */
+    bool stepping, again;     /* a step is under way; compute the view anew when it is done */
+    bool give_up;             /* the step under way is not to be taken */
+    int steps_left;           /* of the agent, after the present one */
+    bool sampling;            /* it draws from the policy */
+    int64_t until_ns;         /* it goes on no longer than that; 0: for ever */
+    double until_ms;          /* nor below this predicted latency; 0: no matter */
+    struct ui_ticker *ticker; /* watches the trainer; NULL: nobody does */
     tg_job *view_job;
     tg_job *job;       /* foreground work (open, step, view, save), for C-g; NULL */
     const char *doing; /* what it is: "Loading x.onnx" */
@@ -128,10 +145,20 @@ const ui_measurement *ui_session_measured(const ui_session *s, int state, uint64
 tg_status ui_session_take(ui_session *s, int row, tg_who who) TG_MUST_USE;
 /* The agent's turn: its choice, or with `sample` one drawn from the policy; `count` times. */
 tg_status ui_session_step(ui_session *s, int count, bool sample) TG_MUST_USE;
+/* Takes several candidates by key, one after the other; those that went meanwhile are left out. */
+tg_status ui_session_take_all(ui_session *s, const uint64_t *keys, size_t n) TG_MUST_USE;
 /* Moves HEAD (undo, redo, history). The view follows. */
 void ui_session_go(ui_session *s, int state);
-/* Computes the view of HEAD anew: after HEAD moved, folds changed, a policy was adopted. */
+/*
+ * To the parent, to the child visited last, n times. A step under way is given up instead. Errors:
+ * TG_LIMIT (the root, a leaf).
+ */
+tg_status ui_session_undo(ui_session *s, int n) TG_MUST_USE;
+tg_status ui_session_redo(ui_session *s, int n) TG_MUST_USE;
+/* Computes the view of HEAD anew: after HEAD moved, a policy was adopted, vetoes changed. */
 void ui_session_refresh(ui_session *s);
+/* Draws HEAD anew: folds changed. */
+void ui_session_redraw(ui_session *s);
 /* Pins the newest policy and ranks anew. */
 void ui_session_adopt(ui_session *s);
 /* Pauses or resumes training. */
@@ -139,10 +166,24 @@ void ui_session_train(ui_session *s, bool on);
 void ui_session_veto(ui_session *s, const char *rule, uint64_t key, bool lift);
 /* Queues measurements of rows. */
 tg_status ui_session_measure(ui_session *s, int row) TG_MUST_USE;
-/* Cancels foreground work (C-g); true if there was any. */
+/* Measures HEAD end to end. */
+tg_status ui_session_time(ui_session *s) TG_MUST_USE;
+/* Cancels measurements that wait or run; how many there were. */
+int ui_session_measure_cancel(ui_session *s);
+/* A measurement runs or waits. */
+bool ui_session_measuring(const ui_session *s);
+/* Cancels foreground work (C-g); true if there was any. A running agent pauses after its step. */
 bool ui_session_cancel(ui_session *s);
-/* Writes the graph of HEAD by extension: .onnx .svg .dot .json .txt. */
-tg_status ui_session_write(ui_session *s, const char *path) TG_MUST_USE;
+/*
+ * Writes the graph of HEAD by extension: .onnx .svg .dot .json .txt. The file that the model came
+ * from is written only with `overwrite`.
+ */
+tg_status ui_session_write(ui_session *s, const char *path, bool overwrite) TG_MUST_USE;
+/* Waits, in a job, until the journal is on disk, and says where it is. */
+tg_status ui_session_save(ui_session *s) TG_MUST_USE;
+
+/* The row at point in *candidates*; -1: none. */
+int ui_session_row_at_point(ui_session *s);
 
 /* "squeezenet@17 3.42ms PPO:run v12": what the mode lines say. */
 void ui_session_status(const ui_session *s, tg_str *out);

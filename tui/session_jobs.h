@@ -18,11 +18,20 @@ void ui_session_journal_check(ui_session *s, tg_status status);
 int ui_vetoed_keys(const ui_veto *vetoes, size_t n, const tg_candidates *c, uint64_t **keys);
 /* True while a job holds a pointer into the session. */
 bool ui_session_working(const ui_session *s);
-/* A model was opened: its buffers and windows are laid out. A view arrived: they show it.
- * (layout.c) */
+/* Starts the next measurement that waits, if none runs. */
+void ui_session_measure_next(ui_session *s);
+
+/* ---- layout.c */
+/* A model was opened: its buffers and windows are laid out. */
 void ui_session_loaded(ui_session *s);
-void ui_session_shown(ui_session *s);
-/* Watches the trainer in a job of its own. */
+/* What the windows look at, by identity: remembered before a view goes, found again in the new. */
+typedef struct ui_looks ui_looks;
+ui_looks *ui_session_looks(ui_session *s);
+/* A view arrived: its buffers show it. Frees `looks`. */
+void ui_session_shown(ui_session *s, ui_looks *looks);
+
+/* Watches the trainer in a thread of its own. */
 void ui_session_start_ticker(ui_session *s);
+void ui_session_stop_ticker(ui_session *s);
 
 #endif

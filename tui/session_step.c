@@ -2,6 +2,7 @@
 /* Steps: taken by the agent or by a person, verified, written into history and journal. */
 #include "session_jobs.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,17 @@ static void note_override(stepping *w)
                              100 * (w->parent->cost_ms - w->made->cost_ms) / first);
 }
 
+/* What was measured of the candidate holds for the step. */
+static void note_measured(stepping *w, tg_state *state)
+{
+    const ui_measurement *m = ui_session_measured(w->s, w->state, w->made->taken.key);
+    if (!m || m->at != UI_MEASURE_DONE) return;
+    state->measured = true;
+    state->against_parent = m->result;
+    ui_session_journal_check(
+        w->s, ui_journal_measure(w->s->journal, state, tg_backend_name(w->s->backend)));
+}
+
 static void put_step(stepping *w)
 {
     ui_session *s = w->s;
@@ -70,6 +82,7 @@ static void put_step(stepping *w)
     if (!linked) state->max_abs_error = w->report.max_abs_error;
     ui_session_journal_check(s, linked ? ui_journal_head(s->journal, id)
                                        : ui_journal_step(s->journal, state));
+    if (!linked) note_measured(w, state);
     say_step(w, linked);
 }
 
@@ -80,12 +93,18 @@ static void step_done(void *ctx, tg_status status, const char *message)
     s->stepping = false;
     tg_job_unref(s->job);
     s->job = NULL;
-    if (status == TG_OK) put_step(w);
-    else {
+    if (s->give_up && status == TG_OK) status = TG_CANCELLED;
+    s->give_up = false;
+    if (s->ui->model != s) { /* the program ends */
+    } else if (status == TG_OK) {
+        put_step(w);
+    } else {
         s->steps_left = 0;
+        tg_vec_clear(&s->plan);
         s->agent_state = UI_AGENT_PAUSE;
         (void)tg_fail(status, "%s", message);
         ui_complain(s->ui, status);
+        ui_session_rest(s);
     }
     tg_trail_unref(w->parent);
     tg_trail_unref(w->made);
@@ -163,20 +182,61 @@ static tg_status agent_step(ui_session *s)
     return TG_OK;
 }
 
+static bool at_rest(const ui_session *s)
+{
+    return !s->viewing && s->view && s->view->state == s->history->head;
+}
+
 tg_status ui_session_step(ui_session *s, int count, bool sample)
 {
-    if (s->stepping || s->steps_left) return tg_fail(TG_USAGE, "A step is under way");
     if (count <= 0) return TG_OK;
+    if (s->stepping || s->steps_left || s->plan.n) { /* typed ahead */
+        if (s->steps_left < INT_MAX - count) s->steps_left += count;
+        return TG_OK;
+    }
     s->steps_left = count;
     s->sampling = sample;
     s->agent_state = count > 1 ? UI_AGENT_RUN : UI_AGENT_STEP;
-    if (!s->viewing && s->view && s->view->state == s->history->head) ui_session_rest(s);
+    if (at_rest(s)) ui_session_rest(s);
     return TG_OK;
+}
+
+tg_status ui_session_take_all(ui_session *s, const uint64_t *keys, size_t n)
+{
+    if (s->stepping || s->steps_left || s->plan.n) return tg_fail(TG_USAGE, "A step is under way");
+    for (size_t i = n; i-- > 0;) tg_vec_push(&s->plan, keys[i]);
+    if (at_rest(s)) ui_session_rest(s);
+    return TG_OK;
+}
+
+/* Takes the next candidate of the plan that is still there; false if none is. */
+static bool plan_step(ui_session *s)
+{
+    while (s->plan.n) {
+        int row = ui_session_row(s, tg_vec_pop(&s->plan));
+        if (row >= 0 && ui_session_take(s, row, TG_BY_YOU) == TG_OK) return true;
+    }
+    return false;
+}
+
+/* A condition that the agent was to go on until. */
+static bool reached(ui_session *s)
+{
+    const tg_state *head = tg_history_head(s->history);
+    if (s->until_ms > 0 && head->trail->cost_ms <= s->until_ms)
+        ui_message(s->ui, "Reached %.4g ms (predicted)", head->trail->cost_ms);
+    else if (s->until_ns && tg_clock_ns() >= s->until_ns) ui_message(s->ui, "The time is up");
+    else return false;
+    return true;
 }
 
 void ui_session_rest(ui_session *s)
 {
+    if (s->plan.n && plan_step(s)) return;
+    if (s->steps_left && reached(s)) s->steps_left = 0;
     if (!s->steps_left) {
+        s->until_ns = 0;
+        s->until_ms = 0;
         if (s->agent_state == UI_AGENT_STEP || s->agent_state == UI_AGENT_RUN)
             s->agent_state = UI_AGENT_PAUSE;
         return;
@@ -198,10 +258,46 @@ void ui_session_go(ui_session *s, int state)
     ui_session_refresh(s);
 }
 
+tg_status ui_session_undo(ui_session *s, int n)
+{
+    int at = s->history->head;
+    s->steps_left = 0;
+    tg_vec_clear(&s->plan);
+    if (s->stepping) {
+        s->give_up = true;
+        tg_job_cancel(s->job);
+        return TG_OK;
+    }
+    for (int parent; n > 0 && (parent = tg_history_get(s->history, at)->parent) >= 0; n--)
+        at = parent;
+    if (at == s->history->head) return tg_fail(TG_LIMIT, "This is the model as it was loaded");
+    ui_session_go(s, at);
+    ui_message(s->ui, "Undo: at step %d", tg_history_depth(s->history, at));
+    return TG_OK;
+}
+
+tg_status ui_session_redo(ui_session *s, int n)
+{
+    int at = s->history->head;
+    if (s->stepping) return tg_fail(TG_USAGE, "A step is under way");
+    for (int child; n > 0 && (child = tg_history_get(s->history, at)->last_visited) >= 0; n--)
+        at = child;
+    if (at == s->history->head) return tg_fail(TG_LIMIT, "No further redo information");
+    ui_session_go(s, at);
+    ui_message(s->ui, "Redo: at step %d", tg_history_depth(s->history, at));
+    return TG_OK;
+}
+
 void ui_session_adopt(ui_session *s)
 {
     ag_policy_unref(s->pin);
     s->pin = ag_agent_policy(s->agent);
+    tg_vec_clear(&s->was);
+    for (int row = 0; s->view && row < s->view->n_rows; row++) {
+        const tg_candidate *c = ui_session_candidate(s, row);
+        tg_vec_push(&s->was, c ? c->site->key : 0);
+    }
+    s->was_typed = s->ui->typed;
     ui_session_refresh(s);
 }
 
@@ -215,9 +311,13 @@ void ui_session_train(ui_session *s, bool on)
         }
         s->started = true;
         ui_session_follow(s);
-        ui_session_start_ticker(s);
-    } else if (on) ag_agent_resume(s->agent);
-    else if (s->started) ag_agent_pause(s->agent, false);
+    } else if (on) {
+        ag_agent_resume(s->agent);
+    } else if (s->started) {
+        ag_agent_pause(s->agent, false);
+    }
+    if (on) ui_session_start_ticker(s);
+    else ui_session_stop_ticker(s);
     s->training = on;
     ui_touch(s->ui);
 }

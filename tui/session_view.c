@@ -3,6 +3,8 @@
 #include "session_jobs.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -107,10 +109,12 @@ static tg_status view_run(tg_job *job, void *ctx)
 static void put_view(viewing *w)
 {
     ui_session *s = w->s;
+    ui_looks *looks = ui_session_looks(s);
     ui_view_free(s->view);
     s->view = w->made;
+    s->view->serial = ++s->views;
     w->made = NULL;
-    ui_session_shown(s);
+    ui_session_shown(s, looks);
 }
 
 static void view_done(void *ctx, tg_status status, const char *message)
@@ -121,8 +125,9 @@ static void view_done(void *ctx, tg_status status, const char *message)
     tg_job_unref(s->view_job);
     s->view_job = NULL;
     s->viewing = false;
+    if (s->ui->model != s) stale = true;
     if (status == TG_OK && !stale) put_view(w);
-    else if (status != TG_OK && status != TG_CANCELLED) {
+    else if (status != TG_OK && status != TG_CANCELLED && s->ui->model == s) {
         (void)tg_fail(status, "%s", message);
         ui_complain(s->ui, status);
     }
@@ -192,52 +197,119 @@ void ui_session_follow(ui_session *s)
     free(keys);
 }
 
+/* ---- drawing anew */
+
+typedef struct drawing {
+    ui_session *s;
+    uint64_t serial;
+    tg_graph *graph;
+    tg_draw_options draw;
+    uint64_t *flipped;
+    tg_drawing *made;
+} drawing;
+
+static tg_status draw_run(tg_job *job, void *ctx)
+{
+    drawing *w = ctx;
+    return tg_draw_rails(w->graph, &w->draw, job, &w->made);
+}
+
+static void draw_done(void *ctx, tg_status status, const char *message)
+{
+    drawing *w = ctx;
+    ui_session *s = w->s;
+    (void)message;
+    tg_job_unref(s->view_job);
+    s->view_job = NULL;
+    if (status == TG_OK && s->view->serial == w->serial && s->ui->model == s) {
+        ui_looks *looks = ui_session_looks(s);
+        tg_drawing_free(s->view->drawing);
+        s->view->drawing = w->made;
+        s->view->serial = ++s->views;
+        w->made = NULL;
+        ui_session_shown(s, looks);
+    }
+    tg_drawing_free(w->made);
+    tg_graph_unref(w->graph);
+    free(w->flipped);
+    free(w);
+    if (s->ui->model == s && s->again) ui_session_start_view(s);
+}
+
+/* The job counts as that of the view, so that the two do not cross. */
+void ui_session_redraw(ui_session *s)
+{
+    if (s->viewing || s->view_job || !s->view || s->view->state != s->history->head) {
+        ui_session_refresh(s);
+        return;
+    }
+    drawing *w = tg_calloc(1, sizeof *w);
+    w->s = s;
+    w->serial = s->view->serial;
+    w->graph = tg_graph_ref(tg_history_head(s->history)->trail->graph);
+    w->flipped = tg_memdup(s->flipped.v, s->flipped.n * sizeof *w->flipped);
+    w->draw = s->draw;
+    w->draw.flipped = w->flipped;
+    w->draw.n_flipped = s->flipped.n;
+    s->view_job = tg_jobs_start(s->ui->jobs, draw_run, draw_done, w);
+}
+
 /* ---- what the trainer does meanwhile */
 
-typedef struct tick {
-    ag_stats stats;
-} tick;
+/* Its own thread: it sleeps most of the time and would keep a worker from working. */
+struct ui_ticker {
+    pthread_t thread;
+    atomic_bool stop;
+    ui_app *ui;
+    ag_agent *agent;
+};
 
 static void show_tick(void *owner, void *event)
 {
     ui_app *ui = owner;
-    tick *t = event;
+    ag_stats *stats = event;
     ui_session *s = ui_session_get(ui);
-    if (s) {
-        s->stats = t->stats;
-        s->newest = t->stats.version;
+    if (s && s->ticker) {
+        s->stats = *stats;
+        s->newest = stats->version;
         ui_touch_late(ui);
     }
-    free(t);
+    free(stats);
 }
 
-static tg_status watch(tg_job *job, void *ctx)
+static void *watch(void *ctx)
 {
-    ui_session *s = ctx;
+    struct ui_ticker *t = ctx;
     uint64_t episodes = UINT64_MAX;
     ag_phase phase = AG_IDLE;
-    while (!tg_job_cancelled(job)) {
-        tick *t = tg_calloc(1, sizeof *t);
-        ag_agent_stats(s->agent, &t->stats);
-        bool news = t->stats.episodes != episodes || t->stats.phase != phase;
-        episodes = t->stats.episodes;
-        phase = t->stats.phase;
-        if (news) tg_jobs_post(s->ui->jobs, show_tick, s->ui, t);
-        else free(t);
-        for (int i = 0; i < 10 && !tg_job_cancelled(job); i++) usleep(TICK_US / 10);
+    while (!atomic_load(&t->stop)) {
+        ag_stats *stats = tg_calloc(1, sizeof *stats);
+        ag_agent_stats(t->agent, stats);
+        bool news = stats->episodes != episodes || stats->phase != phase;
+        episodes = stats->episodes;
+        phase = stats->phase;
+        if (news) tg_jobs_post(t->ui->jobs, show_tick, t->ui, stats);
+        else free(stats);
+        for (int i = 0; i < 10 && !atomic_load(&t->stop); i++) usleep(TICK_US / 10);
     }
-    return TG_OK;
-}
-
-static void watch_done(void *ctx, tg_status status, const char *message)
-{
-    ui_session *s = ctx;
-    (void)status, (void)message;
-    tg_job_unref(s->ticker);
-    s->ticker = NULL;
+    return NULL;
 }
 
 void ui_session_start_ticker(ui_session *s)
 {
-    if (!s->ticker) s->ticker = tg_jobs_start(s->ui->jobs, watch, watch_done, s);
+    if (s->ticker) return;
+    struct ui_ticker *t = tg_calloc(1, sizeof *t);
+    t->ui = s->ui;
+    t->agent = s->agent;
+    if (pthread_create(&t->thread, NULL, watch, t) == 0) s->ticker = t;
+    else free(t);
+}
+
+void ui_session_stop_ticker(ui_session *s)
+{
+    if (!s->ticker) return;
+    atomic_store(&s->ticker->stop, true);
+    pthread_join(s->ticker->thread, NULL);
+    free(s->ticker);
+    s->ticker = NULL;
 }

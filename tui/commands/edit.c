@@ -2,6 +2,7 @@
 /* Editing text: the minibuffer and buffers that are not read-only. Copying works everywhere. */
 #include "tui/app.h"
 #include "tui/motion.h"
+#include "tui/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -268,9 +269,13 @@ DEFCMD(transpose, "transpose-chars", "", "Exchange the characters around point a
     return TG_OK;
 }
 
-DEFCMD(undo, "undo", "", "Take back the last change of the text at point.")
+DEFCMD(undo, "undo", "",
+       "Go back to the state before; in text that is edited, take back the last change.\n\nNothing "
+       "is lost: redo goes on again, and acting elsewhere makes a branch.")
 {
     ui_window *w = ui->selected;
+    ui_session *s = ui_session_get(ui);
+    if (s && w->buffer->read_only) return ui_session_undo(s, 1);
     TG_TRY(check_writable(ui));
     if (!ui_text_undo_last(&w->buffer->text, &w->point.row, &w->point.col)) {
         return tg_fail(TG_NOTFOUND, "No further undo information");

@@ -4,6 +4,7 @@
 #include "tui/help.h"
 #include "tui/minibuf.h"
 #include "tui/prompt.h"
+#include "tui/session.h"
 #include "tui/whichkey.h"
 
 #include <stdlib.h>
@@ -63,13 +64,16 @@ DEFCMD(execute, "execute-extended-command", "N",
 }
 
 DEFCMD(keyboard_quit, "keyboard-quit", "",
-       "Break off: a prompt, a partial key, the prefix argument, the region.")
+       "Break off: a prompt, a partial key, the prefix argument, the region, work that you wait "
+       "for. A running agent pauses after its present rewrite.")
 {
     ui->selected->buffer->mark_active = false;
     if (ui->minibuf) {
         ui->minibuf->cancelled = ui->stop = true;
         return TG_OK;
     }
+    ui_session *s = ui->model;
+    if (s && ui_session_cancel(s)) return TG_OK;
     return tg_fail(TG_CANCELLED, "Quit");
 }
 
@@ -88,11 +92,18 @@ DEFCMD(escape_quit, "keyboard-escape-quit", "",
     return TG_OK;
 }
 
-DEFCMD(leave, "exit-regraft", "", "Leave regraft. Asks first if work is still running.")
+DEFCMD(leave, "exit-regraft", "",
+       "Leave regraft. Asks first if training or measurements are running.")
 {
     bool yes = true;
-    if (tg_jobs_busy(ui->jobs))
-        TG_TRY(ui_ask_yes(ui, "Work is still running; leave anyway?", &yes));
+    ui_session *s = ui_session_get(ui);
+    bool measuring = s && ui_session_measuring(s);
+    if (s && (s->training || measuring || s->job))
+        TG_TRY(ui_ask_yes(ui,
+                          measuring     ? "Measurements are running; leave anyway?"
+                          : s->training ? "Training is running; leave anyway?"
+                                        : "Work is still running; leave anyway?",
+                          &yes));
     if (yes) ui_exit(ui, 0);
     return TG_OK;
 }
