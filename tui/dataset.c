@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_DIMS = 64 };
-
 tg_status ui_dataset_read(const char *folder, const char *prefix, ui_dataset *set)
 {
     tg_str path = {0};
@@ -44,19 +42,6 @@ static const tg_tensor *tensor_for(const tg_graph *g, uint32_t i, const ui_datas
     return i < set->items.n ? &set->items.v[i].tensor : NULL;
 }
 
-static int sizes_of(const tg_graph *g, const ui_dataset *set, tg_dim_fix *fix)
-{
-    int n = 0;
-    for (uint32_t d = 0; d < g->origin->n_dim_names && n < MAX_DIMS; d++) {
-        const tg_dim_name *dim = &g->origin->dim_names[d];
-        if (dim->output || dim->index >= g->n_inputs) continue;
-        const tg_tensor *t = tensor_for(g, dim->index, set);
-        if (t && dim->axis < (uint32_t)t->shape.rank)
-            fix[n++] = (tg_dim_fix){dim->name, t->shape.dim[dim->axis]};
-    }
-    return n;
-}
-
 static tg_status gather(const tg_graph *g, const ui_dataset *set, tg_tensor *in)
 {
     for (uint32_t i = 0; i < g->n_inputs; i++) {
@@ -70,19 +55,18 @@ static tg_status gather(const tg_graph *g, const ui_dataset *set, tg_tensor *in)
 tg_status ui_dataset_load(const ui_args *args, const char *model, const ui_dataset *inputs,
                           tg_graph **graph, tg_tensor **in)
 {
-    tg_graph *g, *fixed;
-    tg_dim_fix fix[MAX_DIMS];
-    TG_TRY(ui_work_load(args, model, &g));
-    int n = sizes_of(g, inputs, fix);
-    if (n) { /* the names of the dims live in the first graph's origin */
-        tg_load_options options = {.dims = fix, .n_dims = n};
-        tg_status status = tg_onnx_load(model, &options, &fixed);
-        tg_graph_unref(g);
-        TG_TRY(status);
-        g = fixed;
+    tg_graph *g;
+    size_t n = inputs->items.n;
+    tg_input_shape *shapes = tg_calloc(n + 1, sizeof *shapes);
+    for (size_t i = 0; i < n; i++) {
+        const ui_named_tensor *item = &inputs->items.v[i];
+        shapes[i] = (tg_input_shape){item->name ? item->name : "", item->tensor.shape};
     }
+    tg_status status = ui_work_load_with(args, model, shapes, (int)n, &g);
+    free(shapes);
+    TG_TRY(status);
     *in = tg_calloc(g->n_inputs + 1, sizeof **in);
-    tg_status status = gather(g, inputs, *in);
+    status = gather(g, inputs, *in);
     if (status != TG_OK) {
         free(*in);
         tg_graph_unref(g);

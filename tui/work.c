@@ -27,6 +27,12 @@ static tg_status parse_dim(const char *text, tg_dim_fix *fix, char *name, size_t
 
 tg_status ui_work_load(const ui_args *args, const char *path, tg_graph **g)
 {
+    return ui_work_load_with(args, path, NULL, 0, g);
+}
+
+tg_status ui_work_load_with(const ui_args *args, const char *path, const tg_input_shape *inputs,
+                            int n_inputs, tg_graph **g)
+{
     tg_dim_fix dims[MAX_DIMS];
     char names[MAX_DIMS][128];
     int n = 0;
@@ -34,7 +40,7 @@ tg_status ui_work_load(const ui_args *args, const char *path, tg_graph **g)
         if (n == MAX_DIMS) return tg_fail(TG_USAGE, "more than %d --dim options", MAX_DIMS);
         TG_TRY(parse_dim(text, &dims[n], names[n], sizeof names[n]));
     }
-    tg_load_options options = {.dims = dims, .n_dims = n};
+    tg_load_options options = {.dims = dims, .n_dims = n, .inputs = inputs, .n_inputs = n_inputs};
     return tg_onnx_load(path, &options, g);
 }
 

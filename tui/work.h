@@ -19,6 +19,9 @@
 
 /* Loads a model with the --dim options. Errors: TG_USAGE, those of loading. */
 tg_status ui_work_load(const ui_args *args, const char *path, tg_graph **g) TG_MUST_USE;
+/* The same; symbolic dimensions take the sizes of these inputs. */
+tg_status ui_work_load_with(const ui_args *args, const char *path, const tg_input_shape *inputs,
+                            int n_inputs, tg_graph **g) TG_MUST_USE;
 /* The rules of --rules, or the built-in ones. */
 tg_status ui_work_rules(const ui_args *args, tg_rules **rules) TG_MUST_USE;
 const tg_backend *ui_work_backend(const ui_args *args);
