@@ -63,7 +63,7 @@ tg_status apply_preview(const tg_graph *g, const tg_preview *preview, const char
     TG_TRY(tg_build_done(b, &made));
 #ifndef NDEBUG
     status = tg_check(made);
-    if (status == TG_OK && made->hash != preview->hash_after)
+    if (status == TG_OK && made->hash != tg_preview_hash(g, preview))
         status = tg_fail(TG_RULE, "the hash differs from the preview's");
     if (status != TG_OK) {
         tg_graph_unref(made);

@@ -40,7 +40,7 @@ static void add_site(tg_candidates *c, previewer *p, tg_map *seen, const tg_site
         c->refused++;
         return;
     }
-    tg_map_put(seen, candidate.preview.hash_after, &fresh);
+    tg_map_put(seen, candidate.preview.change, &fresh);
     if (!fresh) {
         c->merged++;
         return;
@@ -55,7 +55,6 @@ static tg_status add_all(tg_candidates *c, const tg_job *job)
     previewer p;
     tg_status status = TG_OK;
     preview_init(&p, c->rules, c->g);
-    tg_map_put(&seen, c->g->hash, NULL);
     for (int i = 0; i < tg_sites_count(c->sites) && status == TG_OK; i++) {
         if (i % POLLED == 0) status = tg_job_poll(job);
         if (status == TG_OK) add_site(c, &p, &seen, tg_sites_get(c->sites, i));

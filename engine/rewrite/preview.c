@@ -11,25 +11,19 @@ void preview_init(previewer *p, const tg_rules *rules, const tg_graph *g)
 {
     uint32_t n = g->n_ids;
     *p = (previewer){.rules = rules, .g = g};
-    p->hash_stamp = tg_calloc(n, sizeof *p->hash_stamp);
     p->count_stamp = tg_calloc(n, sizeof *p->count_stamp);
     p->from_stamp = tg_calloc(n, sizeof *p->from_stamp);
-    p->hash = tg_malloc(n * sizeof *p->hash);
     p->count = tg_malloc(n * sizeof *p->count);
     p->cost = tg_malloc(n * sizeof *p->cost);
-    p->queue = tg_calloc(g->n_nodes / 64 + 1, sizeof *p->queue);
     for (uint32_t i = 0; i < n; i++) p->cost[i] = NAN;
 }
 
 void preview_done(previewer *p)
 {
-    free(p->hash_stamp);
     free(p->count_stamp);
     free(p->from_stamp);
-    free(p->hash);
     free(p->count);
     free(p->cost);
-    free(p->queue);
 }
 
 /* One site's preview on its way. */
@@ -203,9 +197,10 @@ static const char *run(work *w, const tg_site *site, tg_preview *out)
     sum_up(w, out);
     if (site->binding->rule->never_grows && out->nodes_come > out->nodes_gone)
         return "the graph would have more nodes";
-    if (!rehash(w->p, &w->d, w->redirects, w->n, &out->hash_after))
-        return "the graph would have a cycle";
-    return NULL;
+    if (!rehash_acyclic(w->p->g, out)) return "the graph would have a cycle";
+    bool nothing;
+    out->change = rehash_change(w->p->g, out, w->d.arena, &nothing);
+    return nothing ? "the graph would stay as it is" : NULL;
 }
 
 void preview_run(previewer *p, const tg_site *site, tg_arena *arena, tg_preview *out)

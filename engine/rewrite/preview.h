@@ -14,10 +14,8 @@ typedef struct previewer {
     const tg_rules *rules;
     const tg_graph *g;
     uint32_t now;
-    uint32_t *hash_stamp, *count_stamp, *from_stamp;
-    uint64_t *hash;  /* of nodes below a redirected value */
+    uint32_t *count_stamp, *from_stamp;
     uint32_t *count; /* uses that are left */
-    uint64_t *queue; /* a bit a position of the order; all 0 between previews */
     double *cost;    /* of the graph's nodes; NAN: not asked for yet */
 } previewer;
 
@@ -30,16 +28,10 @@ void preview_run(previewer *p, const tg_site *site, tg_arena *arena, tg_preview 
 tg_status instantiate(draft *d, const tg_site *site, tg_preview_redirect **redirects,
                       int *n) TG_MUST_USE;
 
-/* rehash.c: the new graph's hash; false: it would have a cycle. */
-bool rehash(previewer *p, const draft *d, const tg_preview_redirect *redirects, int n,
-            uint64_t *hash);
-
-/* True if the node goes, once the uses that are left have been counted. */
-static inline bool previewer_gone(const previewer *p, uint32_t id)
-{
-    return id && p->count_stamp[id] == p->now && !p->count[id] &&
-           p->g->nodes[id]->op != TG_OP_INPUT;
-}
+/* rehash.c: whether the new graph has no cycle. Usually O(change). */
+bool rehash_acyclic(const tg_graph *g, const tg_preview *p);
+/* tg_preview.change; *nothing: the graph after is the graph before. */
+uint64_t rehash_change(const tg_graph *g, const tg_preview *p, tg_arena *arena, bool *nothing);
 
 /* Where a value of the graph goes in the end. */
 static inline tg_value resolve(const previewer *p, const tg_preview_redirect *r, int n, tg_value v)

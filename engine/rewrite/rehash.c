@@ -14,65 +14,78 @@
 
 enum { ABSENT = 0x51 }; /* the hash of an absent input, as in ir/hash.c */
 
+/* Invariants: hash[id] holds where `fresh` has the bit of id; a set bit of `queue` is a position.
+ */
 typedef struct rehasher {
-    previewer *p;
-    const draft *d;
-    const tg_preview_redirect *redirects;
-    int n;
-    uint64_t *come_hash;
+    const tg_graph *g;
+    const tg_preview *p;
+    uint64_t *hash, *fresh, *queue, *come_hash;
+    uint64_t *replaced; /* bits of the makers of replaced values */
 } rehasher;
 
-static uint64_t value_hash(void *ctx, tg_value v)
+static bool has_bit(const uint64_t *bits, uint32_t i)
 {
-    const rehasher *r = ctx;
-    const previewer *p = r->p;
-    v = resolve(p, r->redirects, r->n, v);
+    return bits[i / 64] >> i % 64 & 1;
+}
+
+static void set_bit(uint64_t *bits, uint32_t i)
+{
+    bits[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+/* Where a value of the graph goes. */
+static tg_value resolved(const rehasher *r, tg_value v)
+{
+    if (!has_bit(r->replaced, tg_value_node(v))) return v;
+    for (int i = 0; i < r->p->n_redirects; i++)
+        if (r->p->redirects[i].from == v) return r->p->redirects[i].to;
+    return v;
+}
+
+/* The hash of a value, of a new node or as it is after the change. */
+static uint64_t read_hash(const rehasher *r, tg_value v)
+{
     uint32_t id = tg_value_node(v);
-    uint64_t h = id >= p->g->n_ids             ? r->come_hash[id - p->g->n_ids]
-                 : p->hash_stamp[id] == p->now ? p->hash[id]
-                                               : p->g->hashes[id];
+    uint64_t h = id >= r->g->n_ids       ? r->come_hash[id - r->g->n_ids]
+                 : has_bit(r->fresh, id) ? r->hash[id]
+                                         : r->g->hashes[id];
     return tg_hash_value(h, tg_value_port(v));
 }
 
-/* New nodes read what stands in the draft: replaced values are not redirected for them. */
-static uint64_t read_hash(const rehasher *r, tg_value v)
+/* New nodes read what stands in the preview: replaced values are not redirected for them. */
+static uint64_t value_hash(void *ctx, tg_value v)
 {
-    const previewer *p = r->p;
-    uint32_t id = tg_value_node(v);
-    uint64_t h = id >= p->g->n_ids             ? r->come_hash[id - p->g->n_ids]
-                 : p->hash_stamp[id] == p->now ? p->hash[id]
-                                               : p->g->hashes[id];
-    return tg_hash_value(h, tg_value_port(v));
+    const rehasher *r = ctx;
+    return read_hash(r, resolved(r, v));
+}
+
+static uint64_t new_hash(const tg_preview_node *node, const uint64_t *in)
+{
+    if (node->op == TG_OP_CONST) return tg_hash_const(&node->out[0], node->weight->hash);
+    uint64_t attrs = (uint64_t)node->n_attr;
+    for (int k = 0; k < node->n_attr; k++) attrs = tg_attr_hash(attrs, &node->attr[k]);
+    return tg_hash_parts(node->op, attrs, in, node->n_in);
 }
 
 static void hash_new(rehasher *r, size_t i)
 {
-    const tg_preview_node *node = &r->d->come.v[i];
-    if (node->op == TG_OP_CONST) {
-        r->come_hash[i] = tg_hash_const(&node->out[0], node->weight->hash);
-        return;
-    }
-    uint64_t few[16], *in = node->n_in <= 16 ? few : tg_malloc(node->n_in * sizeof *in);
+    const tg_preview_node *node = &r->p->come[i];
+    uint64_t few[16] = {0}, *in = node->n_in <= 16 ? few : tg_malloc(node->n_in * sizeof *in);
     for (int k = 0; k < node->n_in; k++)
         in[k] = node->in[k] == TG_NO_VALUE ? ABSENT : read_hash(r, node->in[k]);
-    uint64_t attrs = (uint64_t)node->n_attr;
-    for (int k = 0; k < node->n_attr; k++) attrs = tg_attr_hash(attrs, &node->attr[k]);
-    r->come_hash[i] = tg_hash_parts(node->op, attrs, in, node->n_in);
+    r->come_hash[i] = new_hash(node, in);
     if (in != few) free(in);
 }
 
-static void queue_users(previewer *p, uint32_t id)
+static void queue_users(rehasher *r, uint32_t id)
 {
     uint32_t n;
-    const tg_use *use = tg_graph_uses(p->g, id, &n);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = p->g->position[use[i].node];
-        p->queue[at / 64] |= (uint64_t)1 << at % 64;
-    }
+    const tg_use *use = tg_graph_uses(r->g, id, &n);
+    for (uint32_t i = 0; i < n; i++) set_bit(r->queue, r->g->position[use[i].node]);
 }
 
 /* Takes the first queued position at or after `from`; UINT32_MAX if there is none. */
-static uint32_t next_queued(previewer *p, uint32_t from)
+static uint32_t next_queued(rehasher *p, uint32_t from)
 {
     uint32_t words = (p->g->n_nodes + 63) / 64, w = from / 64;
     for (; w < words; w++) {
@@ -86,18 +99,30 @@ static uint32_t next_queued(previewer *p, uint32_t from)
     return UINT32_MAX;
 }
 
-/* Queues the users of replaced values; returns the first position. */
-static uint32_t queue_replaced(rehasher *r)
+static bool is_gone(const tg_preview *p, uint32_t id)
+{
+    int low = 0, high = p->n_gone;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (p->gone[middle] < id) low = middle + 1;
+        else high = middle;
+    }
+    return low < p->n_gone && p->gone[low] == id;
+}
+
+/* The first position at which a replaced value is read by a node that stays; queues all if asked.
+ */
+static uint32_t first_reader(const tg_graph *g, const tg_preview *p, uint64_t *queue)
 {
     uint32_t first = UINT32_MAX;
-    for (int i = 0; i < r->n; i++) {
-        uint32_t n, id = tg_value_node(r->redirects[i].from);
-        const tg_use *use = tg_graph_uses(r->p->g, id, &n);
+    for (int i = 0; i < p->n_redirects; i++) {
+        tg_value from = p->redirects[i].from;
+        uint32_t n;
+        const tg_use *use = tg_graph_uses(g, tg_value_node(from), &n);
         for (uint32_t k = 0; k < n; k++) {
-            if (use[k].port != tg_value_port(r->redirects[i].from)) continue;
-            if (previewer_gone(r->p, use[k].node)) continue;
-            uint32_t at = r->p->g->position[use[k].node];
-            r->p->queue[at / 64] |= (uint64_t)1 << at % 64;
+            if (use[k].port != tg_value_port(from) || is_gone(p, use[k].node)) continue;
+            uint32_t at = g->position[use[k].node];
+            if (queue) set_bit(queue, at);
             if (at < first) first = at;
         }
     }
@@ -105,17 +130,16 @@ static uint32_t queue_replaced(rehasher *r)
 }
 
 /* True if everything that new nodes read, and every old value that is a result, is before `at`. */
-static bool all_before(const rehasher *r, uint32_t at)
+static bool all_before(const tg_graph *g, const tg_preview *p, uint32_t at)
 {
-    const tg_graph *g = r->p->g;
-    for (size_t i = 0; i < r->d->come.n; i++)
-        for (int k = 0; k < r->d->come.v[i].n_in; k++) {
-            tg_value v = r->d->come.v[i].in[k];
+    for (int i = 0; i < p->n_come; i++)
+        for (int k = 0; k < p->come[i].n_in; k++) {
+            tg_value v = p->come[i].in[k];
             if (v == TG_NO_VALUE || tg_value_node(v) >= g->n_ids) continue;
             if (g->position[tg_value_node(v)] >= at) return false;
         }
-    for (int i = 0; i < r->n; i++) {
-        uint32_t id = tg_value_node(r->redirects[i].to);
+    for (int i = 0; i < p->n_redirects; i++) {
+        uint32_t id = tg_value_node(p->redirects[i].to);
         if (id < g->n_ids && g->position[id] >= at) return false;
     }
     return true;
@@ -123,19 +147,17 @@ static bool all_before(const rehasher *r, uint32_t at)
 
 static void hash_old(rehasher *r, uint32_t id)
 {
-    previewer *p = r->p;
-    p->hash[id] = tg_hash_node(p->g->nodes[id], value_hash, r);
-    p->hash_stamp[id] = p->now;
+    r->hash[id] = tg_hash_node(r->g->nodes[id], value_hash, r);
+    set_bit(r->fresh, id);
 }
 
 static void sweep(rehasher *r, uint32_t at)
 {
-    previewer *p = r->p;
-    for (size_t i = 0; i < r->d->come.n; i++) hash_new(r, i);
-    for (; (at = next_queued(p, at)) != UINT32_MAX; at++) {
-        uint32_t id = p->g->order[at];
+    for (int i = 0; i < r->p->n_come; i++) hash_new(r, (size_t)i);
+    for (; (at = next_queued(r, at)) != UINT32_MAX; at++) {
+        uint32_t id = r->g->order[at];
         hash_old(r, id);
-        if (id) queue_users(p, id);
+        if (id) queue_users(r, id);
     }
 }
 
@@ -153,10 +175,10 @@ typedef struct tangle {
 /* The vertex that makes v, or UINT32_MAX if v keeps its hash. */
 static uint32_t vertex_of(const tangle *t, tg_value v)
 {
-    uint32_t id = tg_value_node(v), n_ids = t->r->p->g->n_ids;
+    uint32_t id = tg_value_node(v), n_ids = t->r->g->n_ids;
     if (id >= n_ids) return id - n_ids;
     const uint64_t *at = tg_map_find(&t->index, id);
-    return at ? (uint32_t)(t->r->d->come.n + *at) : UINT32_MAX;
+    return at ? (uint32_t)t->r->p->n_come + (uint32_t)*at : UINT32_MAX;
 }
 
 static void add_edge(tangle *t, tg_value v, uint32_t to)
@@ -170,26 +192,24 @@ static void add_edge(tangle *t, tg_value v, uint32_t to)
 
 static void list_old(tangle *t, uint32_t at)
 {
-    previewer *p = t->r->p;
-    for (; (at = next_queued(p, at)) != UINT32_MAX; at++) {
-        uint32_t id = p->g->order[at];
+    for (; (at = next_queued(t->r, at)) != UINT32_MAX; at++) {
+        uint32_t id = t->r->g->order[at];
         *tg_map_put(&t->index, id, NULL) = t->old.n;
         tg_vec_push(&t->old, id);
-        if (id) queue_users(p, id);
+        if (id) queue_users(t->r, id);
     }
 }
 
 static void list_edges(tangle *t)
 {
     const rehasher *r = t->r;
-    for (size_t i = 0; i < r->d->come.n; i++)
-        for (int k = 0; k < r->d->come.v[i].n_in; k++)
-            add_edge(t, r->d->come.v[i].in[k], (uint32_t)i);
-    for (size_t i = 0; i < t->old.n; i++) {
-        const tg_node *node = r->p->g->nodes[t->old.v[i]];
+    uint32_t n_come = (uint32_t)r->p->n_come;
+    for (uint32_t i = 0; i < n_come; i++)
+        for (int k = 0; k < r->p->come[i].n_in; k++) add_edge(t, r->p->come[i].in[k], i);
+    for (uint32_t i = 0; i < t->old.n; i++) {
+        const tg_node *node = r->g->nodes[t->old.v[i]];
         for (int k = 0; k < node->n_in; k++)
-            add_edge(t, resolve(r->p, r->redirects, r->n, node->in[k]),
-                     (uint32_t)(r->d->come.n + i));
+            if (node->in[k] != TG_NO_VALUE) add_edge(t, resolved(r, node->in[k]), n_come + i);
     }
 }
 
@@ -207,15 +227,15 @@ static void index_edges(tangle *t, size_t total)
 /* Kahn's algorithm. */
 static bool untangle(tangle *t)
 {
-    size_t total = t->r->d->come.n + t->old.n, done = 0;
+    size_t come = (size_t)t->r->p->n_come, total = come + t->old.n, done = 0;
     index_edges(t, total);
     for (uint32_t i = 0; i < total; i++)
         if (!t->degree[i]) tg_vec_push(&t->ready, i);
     while (t->ready.n) {
         uint32_t v = tg_vec_pop(&t->ready);
         done++;
-        if (v < t->r->d->come.n) hash_new(t->r, v);
-        else hash_old(t->r, t->old.v[v - t->r->d->come.n]);
+        if (v < come) hash_new(t->r, v);
+        else hash_old(t->r, t->old.v[v - come]);
         for (uint32_t e = t->first[v]; e < t->first[v + 1]; e++)
             if (--t->degree[t->next[e]] == 0) tg_vec_push(&t->ready, t->next[e]);
     }
@@ -228,7 +248,7 @@ static bool rehash_tangled(rehasher *r, uint32_t at)
 {
     tangle t = {.r = r};
     list_old(&t, at);
-    t.degree = tg_calloc(r->d->come.n + t.old.n + 1, sizeof *t.degree);
+    t.degree = tg_calloc((size_t)r->p->n_come + t.old.n + 1, sizeof *t.degree);
     list_edges(&t);
     bool ok = untangle(&t);
     free(t.degree);
@@ -240,18 +260,82 @@ static bool rehash_tangled(rehasher *r, uint32_t at)
     return ok;
 }
 
-bool rehash(previewer *p, const draft *d, const tg_preview_redirect *redirects, int n,
-            uint64_t *hash)
+static bool run(rehasher *r, uint64_t *hash)
 {
-    rehasher r = {p, d, redirects, n, TG_NEW_ARRAY(d->arena, uint64_t, d->come.n + 1)};
-    uint32_t first = queue_replaced(&r);
+    const tg_graph *g = r->g;
+    uint32_t first = first_reader(g, r->p, r->queue);
     bool ok = true;
     if (first == UINT32_MAX) {
-        *hash = p->g->hash;
+        *hash = g->hash;
         return true;
     }
-    if (all_before(&r, first)) sweep(&r, first);
-    else ok = rehash_tangled(&r, first);
-    if (ok) *hash = p->hash_stamp[0] == p->now ? p->hash[0] : p->g->hash;
+    if (all_before(g, r->p, first)) sweep(r, first);
+    else ok = rehash_tangled(r, first);
+    *hash = has_bit(r->fresh, 0) ? r->hash[0] : g->hash;
     return ok;
+}
+
+/* False: the rewrite makes a cycle. */
+static bool rehash(const tg_graph *g, const tg_preview *p, uint64_t *hash)
+{
+    size_t ids = g->n_ids / 64 + 1;
+    rehasher r = {.g = g, .p = p};
+    r.fresh = tg_calloc(2 * ids + g->n_nodes / 64 + 1, sizeof *r.fresh);
+    r.replaced = r.fresh + ids;
+    r.queue = r.replaced + ids;
+    r.hash = tg_malloc((g->n_ids + (size_t)p->n_come + 1) * sizeof *r.hash);
+    r.come_hash = r.hash + g->n_ids;
+    for (int i = 0; i < p->n_redirects; i++)
+        set_bit(r.replaced, tg_value_node(p->redirects[i].from));
+    bool ok = run(&r, hash);
+    free(r.fresh);
+    free(r.hash);
+    return ok;
+}
+
+uint64_t tg_preview_hash(const tg_graph *g, const tg_preview *preview)
+{
+    uint64_t hash = 0;
+    rehash(g, preview, &hash);
+    return hash;
+}
+
+bool rehash_acyclic(const tg_graph *g, const tg_preview *p)
+{
+    uint64_t ignored;
+    uint32_t first = first_reader(g, p, NULL);
+    return first == UINT32_MAX || all_before(g, p, first) || rehash(g, p, &ignored);
+}
+
+/* ---- the change itself ---------------------------------------------------------------------- */
+
+static uint64_t change_hash(const tg_graph *g, const uint64_t *come_hash, tg_value v)
+{
+    uint32_t id = tg_value_node(v);
+    return tg_hash_value(id >= g->n_ids ? come_hash[id - g->n_ids] : g->hashes[id],
+                         tg_value_port(v));
+}
+
+uint64_t rehash_change(const tg_graph *g, const tg_preview *p, tg_arena *arena, bool *nothing)
+{
+    uint64_t *come = TG_NEW_ARRAY(arena, uint64_t, p->n_come), gone_sum = 0, come_sum = 0, to = 0;
+    bool same = true;
+    for (int i = 0; i < p->n_come; i++) {
+        const tg_preview_node *node = &p->come[i];
+        uint64_t few[16] = {0}, *in = node->n_in <= 16 ? few : tg_malloc(node->n_in * sizeof *in);
+        for (int k = 0; k < node->n_in; k++)
+            in[k] = node->in[k] == TG_NO_VALUE ? ABSENT : change_hash(g, come, node->in[k]);
+        come[i] = new_hash(node, in);
+        come_sum += tg_mix(come[i]);
+        if (in != few) free(in);
+    }
+    for (int i = 0; i < p->n_gone; i++) gone_sum += tg_mix(g->hashes[p->gone[i]]);
+    for (int i = 0; i < p->n_redirects; i++) {
+        uint64_t a = change_hash(g, come, p->redirects[i].from);
+        uint64_t b = change_hash(g, come, p->redirects[i].to);
+        to += tg_mix(tg_hash_add(a, b));
+        same &= a == b;
+    }
+    *nothing = same && gone_sum == come_sum;
+    return tg_hash_add(tg_hash_add(tg_mix(come_sum), gone_sum), to);
 }

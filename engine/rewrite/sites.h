@@ -65,7 +65,7 @@ typedef struct tg_preview {
     const char *why_not; /* NULL if ok; else a short fact; then only this field holds */
     double cost_delta_ms;
     int nodes_gone, nodes_come; /* nodes that run: constants and constant expressions not counted */
-    uint64_t hash_after;        /* tg_graph.hash of the graph that tg_site_apply builds */
+    uint64_t change;            /* two sites of a graph with equal changes give equal graphs */
     const uint32_t *gone;       /* all nodes that go, ascending */
     int n_gone;
     const tg_preview_node *come; /* producers first */
@@ -81,7 +81,12 @@ typedef struct tg_preview {
 tg_status tg_site_preview(const tg_rules *rules, const tg_graph *g, const tg_site *site,
                           tg_arena *arena, tg_preview *out) TG_MUST_USE;
 /*
- * The graph with the site taken; its hash is the preview's hash_after. Debug builds run tg_check.
+ * tg_graph.hash of the graph that taking the site builds, without building it. O(nodes below the
+ * change).
+ */
+uint64_t tg_preview_hash(const tg_graph *g, const tg_preview *preview);
+/*
+ * The graph with the site taken; its hash is tg_preview_hash. Debug builds run tg_check.
  * Errors: TG_RULE (the preview is not ok).
  */
 tg_status tg_site_apply(const tg_rules *rules, const tg_graph *g, const tg_site *site,

@@ -71,7 +71,7 @@ static void push_candidates(queue *q, source *s, double limit, tg_search_report 
         double cost = s->trail->cost_ms + p->cost_delta_ms;
         if (cost >= limit) continue;
         bool fresh;
-        tg_map_put(&q->seen, p->hash_after, &fresh);
+        tg_map_put(&q->seen, tg_preview_hash(s->trail->graph, p), &fresh);
         if (!fresh) {
             r->duplicates++;
             continue;

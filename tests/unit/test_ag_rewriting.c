@@ -130,7 +130,7 @@ static void check_candidate(watcher *w, const tg_candidates *c, int i, const ag_
     ag_graph applied;
     int n;
     assert_ok(tg_candidates_apply(c, i, &next));
-    assert_true(next->hash == candidate->preview.hash_after);
+    assert_true(next->hash == tg_preview_hash(g, &candidate->preview));
     assert_true(fabs(tg_graph_cost_ms(next) - tg_graph_cost_ms(g) -
                      candidate->preview.cost_delta_ms) < 1e-5 * tg_graph_cost_ms(g));
     assert_ok(tg_candidates_update(c, next, NULL, &onward));
