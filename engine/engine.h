@@ -32,6 +32,7 @@
 
 #include "engine/search/search.h"
 
+#include "engine/draw/diff.h"
 #include "engine/draw/picture.h"
 
 #include "engine/history.h"
