@@ -57,6 +57,11 @@ static tg_status sample(tg_plan *plan, int repeats, double *wall, double *cpu)
     return TG_OK;
 }
 
+static double ms_since(int64_t start)
+{
+    return (double)(tg_clock_ns() - start) * 1e-6;
+}
+
 /* Runs until caches and clocks are warm; tells how many runs make a sample. */
 static tg_status warm_up(tg_plan *plan, const tg_measure_options *o, int *repeats)
 {
@@ -66,7 +71,7 @@ static tg_status warm_up(tg_plan *plan, const tg_measure_options *o, int *repeat
         TG_TRY(tg_job_poll(o->job));
         TG_TRY(sample(plan, 1, &wall, &cpu));
         if (wall < least) least = wall;
-        if ((double)(tg_clock_ns() - start) * 1e-6 > o->budget_ms / 2) break;
+        if (ms_since(start) > o->budget_ms / 2) break;
     }
     double ns = least * 1e6;
     *repeats = ns >= SHORTEST_NS ? 1 : (int)ceil(SHORTEST_NS / (ns < 100 ? 100 : ns));
@@ -76,7 +81,7 @@ static tg_status warm_up(tg_plan *plan, const tg_measure_options *o, int *repeat
 static bool goes_on(const tg_measure_options *o, int64_t start, size_t n)
 {
     if (n < LEAST_SAMPLES) return true;
-    return n < MOST_SAMPLES && (double)(tg_clock_ns() - start) * 1e-6 < o->budget_ms;
+    return n < MOST_SAMPLES && ms_since(start) < o->budget_ms;
 }
 
 static tg_status collect(tg_plan *plan, const tg_measure_options *o, samples *x)
@@ -149,69 +154,115 @@ tg_status tg_measure_graph(const tg_backend *backend, const tg_graph *g, bool op
 
 /* ---- comparing ---- */
 
-/* Invariants: the four lists are of one length; entry i of all was measured in one go. */
+/*
+ * Sessions: plans made anew, because where their memory lies makes a difference of a per cent that
+ * no number of samples averages out.
+ */
+enum { MOST_SESSIONS = 16, LEAST_SESSIONS = 4, FIRST_LOOK = 8, LEAST_ROUNDS = 3 };
+
+/* Invariants: the four lists are of one length; entry i of all was measured in one go; session k
+ * began with entry first[k]. */
 typedef struct duel {
-    tg_plan *a, *b;
+    const tg_backend *backend;
+    const tg_graph *graph[2];
     const tg_measure_options *o;
+    tg_plan *plan[2];
     int repeats;
-    samples cpu_a, cpu_b, wall_a, wall_b;
-    tg_interval ratio;
+    samples cpu[2], wall[2];
+    TG_VEC(int) first;
     tg_rng *rng;
 } duel;
 
-static tg_status take(tg_plan *plan, int repeats, samples *cpu, samples *wall)
+static void close_plans(duel *d)
+{
+    for (int i = 0; i < 2; i++) {
+        tg_plan_free(d->plan[i]);
+        d->plan[i] = NULL;
+    }
+}
+
+/* Every other time the second graph comes first and takes the memory that the first had. */
+static tg_status open_plans(duel *d, size_t session)
+{
+    for (int k = 0; k < 2; k++) {
+        int i = session % 2 ? 1 - k : k;
+        TG_TRY(new_plan(d->backend, d->graph[i], d->o, &d->plan[i]));
+        TG_TRY(load_drawn(d->plan[i], d->o->seed));
+    }
+    return TG_OK;
+}
+
+static tg_status take(duel *d, int side)
 {
     double w, c;
-    TG_TRY(sample(plan, repeats, &w, &c));
-    tg_vec_push(cpu, c);
-    tg_vec_push(wall, w);
+    TG_TRY(sample(d->plan[side], d->repeats, &w, &c));
+    tg_vec_push(&d->cpu[side], c);
+    tg_vec_push(&d->wall[side], w);
     return TG_OK;
 }
 
 /* A B B A: a drift that is even over the four touches both alike. */
 static tg_status round_of_four(duel *d)
 {
+    static const int sides[] = {0, 1, 1, 0};
     TG_TRY(tg_job_poll(d->o->job));
-    TG_TRY(take(d->a, d->repeats, &d->cpu_a, &d->wall_a));
-    TG_TRY(take(d->b, d->repeats, &d->cpu_b, &d->wall_b));
-    TG_TRY(take(d->b, d->repeats, &d->cpu_b, &d->wall_b));
-    return take(d->a, d->repeats, &d->cpu_a, &d->wall_a);
+    for (int i = 0; i < 4; i++) TG_TRY(take(d, sides[i]));
+    return TG_OK;
+}
+
+static tg_status run_session(duel *d)
+{
+    int repeats[2];
+    size_t session = d->first.n;
+    TG_TRY(tg_job_poll(d->o->job));
+    close_plans(d);
+    TG_TRY(open_plans(d, session));
+    for (int i = 0; i < 2; i++) TG_TRY(warm_up(d->plan[i], d->o, &repeats[i]));
+    if (!session) d->repeats = repeats[0] > repeats[1] ? repeats[0] : repeats[1];
+    tg_vec_push(&d->first, (int)d->cpu[0].n);
+    int64_t start = tg_clock_ns();
+    for (int round = 0; round < LEAST_ROUNDS || ms_since(start) < d->o->budget_ms / MOST_SESSIONS;
+         round++) {
+        if (round * 2 * MOST_SESSIONS > MOST_SAMPLES) break;
+        TG_TRY(round_of_four(d));
+    }
+    return TG_OK;
 }
 
 static tg_interval ratio_of(duel *d, double confidence)
 {
-    bool wall = d->o->threads > 1; /* other threads' time is not the caller's */
-    const samples *a = wall ? &d->wall_a : &d->cpu_a, *b = wall ? &d->wall_b : &d->cpu_b;
-    return tg_stats_ratio(a->v, b->v, (int)a->n, 0.25, BLOCK, confidence, d->rng);
+    const samples *x = d->o->threads > 1 ? d->wall : d->cpu; /* other threads' time counts too */
+    int sessions = (int)d->first.n;
+    tg_vec_push(&d->first, (int)d->cpu[0].n);
+    tg_interval r =
+        tg_stats_ratio(x[0].v, x[1].v, d->first.v, sessions, 0.25, BLOCK, confidence, d->rng);
+    d->first.n--;
+    return r;
 }
 
 /* Looking often would find differences that are none: an early verdict needs more certainty. */
-static bool is_clear(duel *d, size_t *next_look)
+static bool is_clear(duel *d)
 {
-    if (d->cpu_a.n < *next_look) return false;
-    *next_look *= 2;
-    tg_interval strict = ratio_of(d, 1 - (1 - d->o->confidence) / 20);
+    if (d->first.n < FIRST_LOOK || d->first.n % 4) return false;
+    tg_interval strict = ratio_of(d, 1 - (1 - d->o->confidence) / 10);
     return tg_verdict_of(&strict, d->o->smallest_effect) != TG_UNSURE;
 }
 
 static tg_status fight(duel *d)
 {
-    int other;
-    size_t next_look = 64;
-    TG_TRY(warm_up(d->a, d->o, &d->repeats));
-    TG_TRY(warm_up(d->b, d->o, &other));
-    if (other > d->repeats) d->repeats = other;
     int64_t start = tg_clock_ns();
-    while (goes_on(d->o, start, d->cpu_a.n) && !is_clear(d, &next_look)) TG_TRY(round_of_four(d));
+    while (d->first.n < LEAST_SESSIONS ||
+           (d->first.n < MOST_SESSIONS && ms_since(start) < d->o->budget_ms && !is_clear(d)))
+        TG_TRY(run_session(d));
     return TG_OK;
 }
 
 static void report(duel *d, tg_comparison *c)
 {
     tg_interval r = ratio_of(d, d->o->confidence);
-    int n = (int)d->cpu_a.n;
-    *c = (tg_comparison){.before_ms = tg_stats_median(d->wall_a.v, n),
-                         .after_ms = tg_stats_median(d->wall_b.v, n),
+    int n = (int)d->cpu[0].n;
+    *c = (tg_comparison){.before_ms = tg_stats_median(d->wall[0].v, n),
+                         .after_ms = tg_stats_median(d->wall[1].v, n),
                          .ratio = r.estimate,
                          .ratio_low = r.low,
                          .ratio_high = r.high,
@@ -223,8 +274,9 @@ static void report(duel *d, tg_comparison *c)
 static tg_status compare_exact(duel *d, tg_comparison *c)
 {
     tg_sample a, b;
-    TG_TRY(tg_plan_time(d->a, &a));
-    TG_TRY(tg_plan_time(d->b, &b));
+    TG_TRY(open_plans(d, 0));
+    TG_TRY(tg_plan_time(d->plan[0], &a));
+    TG_TRY(tg_plan_time(d->plan[1], &b));
     double ratio = a.wall_ns ? (double)b.wall_ns / (double)a.wall_ns : 1;
     tg_interval r = {ratio, ratio, ratio};
     *c = (tg_comparison){.before_ms = (double)a.wall_ns * 1e-6,
@@ -237,11 +289,8 @@ static tg_status compare_exact(duel *d, tg_comparison *c)
     return TG_OK;
 }
 
-static tg_status compare_plans(duel *d, tg_comparison *c)
+static tg_status compare_measured(duel *d, tg_comparison *c)
 {
-    if (tg_plan_backend(d->a)->exact) return compare_exact(d, c);
-    TG_TRY(load_drawn(d->a, d->o->seed));
-    TG_TRY(load_drawn(d->b, d->o->seed));
     TG_TRY(tg_measure_turn_acquire(d->o->job));
     tg_status status = fight(d);
     tg_measure_turn_release();
@@ -253,19 +302,15 @@ tg_status tg_measure_compare(const tg_backend *backend, const tg_graph *a, const
                              const tg_measure_options *options, tg_comparison *comparison)
 {
     tg_measure_options o = filled(options);
-    duel d = {.o = &o};
-    TG_TRY(new_plan(backend, a, &o, &d.a));
-    tg_status status = new_plan(backend, b, &o, &d.b);
-    if (status == TG_OK) {
-        d.rng = tg_rng_new(o.seed);
-        status = compare_plans(&d, comparison);
-        tg_rng_free(d.rng);
-        tg_plan_free(d.b);
+    duel d = {.backend = backend, .graph = {a, b}, .o = &o, .rng = tg_rng_new(o.seed)};
+    tg_status status =
+        backend->exact ? compare_exact(&d, comparison) : compare_measured(&d, comparison);
+    close_plans(&d);
+    for (int i = 0; i < 2; i++) {
+        tg_vec_free(&d.cpu[i]);
+        tg_vec_free(&d.wall[i]);
     }
-    tg_plan_free(d.a);
-    tg_vec_free(&d.cpu_a);
-    tg_vec_free(&d.cpu_b);
-    tg_vec_free(&d.wall_a);
-    tg_vec_free(&d.wall_b);
+    tg_vec_free(&d.first);
+    tg_rng_free(d.rng);
     return status;
 }

@@ -12,7 +12,7 @@
 
 typedef struct tg_measure_options {
     int threads;            /* 0 means 1 */
-    double budget_ms;       /* time to spend, planning not counted; 0: 1000 */
+    double budget_ms;       /* time to spend; 0: 1000 */
     uint64_t seed;          /* of inputs and bootstrap */
     double confidence;      /* 0: 0.95 */
     double smallest_effect; /* 0: 0.005 */
@@ -43,8 +43,8 @@ tg_status tg_measure_plan(tg_plan *plan, const tg_measure_options *options,
 
 /*
  * Interleaved A B B A in one run: the ratio of the 25th percentiles of thread-CPU time (of wall
- * time with more than one thread) with a bootstrap interval. Stops early when the verdict is
- * clear.
+ * time with more than one thread) with a bootstrap interval, over sessions that each plan anew.
+ * Stops early when the verdict is clear; planning counts towards the budget.
  */
 tg_status tg_measure_compare(const tg_backend *backend, const tg_graph *a, const tg_graph *b,
                              const tg_measure_options *options,

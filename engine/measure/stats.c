@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,28 +110,62 @@ tg_interval tg_stats_bootstrap(const double *x, int n, double q, double confiden
     return interval;
 }
 
-tg_interval tg_stats_ratio(const double *a, const double *b, int n, double q, int block,
-                           double confidence, tg_rng *rng)
+/* The logarithm of the ratio of one session, its blocks drawn anew; n values fit into da, db. */
+static double drawn_ratio(const double *a, const double *b, int n, double q, int block, double *da,
+                          double *db, tg_rng *rng)
 {
+    if (block > n) block = n;
+    for (int i = 0; i < n;) {
+        int start = (int)tg_rng_below(rng, (uint64_t)(n - block + 1));
+        for (int k = 0; k < block && i < n; k++, i++) {
+            da[i] = a[start + k];
+            db[i] = b[start + k];
+        }
+    }
+    return log(quantile_in_place(db, n, q) / quantile_in_place(da, n, q));
+}
+
+static double mean_ratio(const double *a, const double *b, const int *first, int sessions, double q)
+{
+    double sum = 0;
+    for (int s = 0; s < sessions; s++) {
+        int at = first[s], n = first[s + 1] - at;
+        sum += log(tg_stats_quantile(b + at, n, q) / tg_stats_quantile(a + at, n, q));
+    }
+    return sum / sessions;
+}
+
+/* A bootstrap of few clusters is too sure of itself. */
+static double widening(int sessions, double confidence)
+{
+    if (sessions < 2) return 1;
+    double p = (1 + confidence) / 2, n = sessions;
+    return sqrt(n / (n - 1)) * gsl_cdf_tdist_Pinv(p, n - 1) / gsl_cdf_ugaussian_Pinv(p);
+}
+
+tg_interval tg_stats_ratio(const double *a, const double *b, const int *first, int sessions,
+                           double q, int block, double confidence, tg_rng *rng)
+{
+    int n = first[sessions] - first[0];
     double *da = tg_calloc((size_t)n, sizeof *da), *db = tg_calloc((size_t)n, sizeof *db);
     double *results = tg_calloc(ROUNDS, sizeof *results);
-    if (block > n) block = n;
+    double mean = mean_ratio(a, b, first, sessions, q);
     for (int r = 0; r < ROUNDS; r++) {
-        for (int i = 0; i < n;) {
-            int start = (int)tg_rng_below(rng, (uint64_t)(n - block + 1));
-            for (int k = 0; k < block && i < n; k++, i++) {
-                da[i] = a[start + k];
-                db[i] = b[start + k];
-            }
+        for (int k = 0; k < sessions; k++) {
+            int s = (int)tg_rng_below(rng, (uint64_t)sessions), at = first[s];
+            results[r] += drawn_ratio(a + at, b + at, first[s + 1] - at, q, block, da, db, rng);
         }
-        results[r] = quantile_in_place(db, n, q) / quantile_in_place(da, n, q);
+        results[r] /= sessions;
     }
-    tg_interval interval = {.estimate = tg_stats_quantile(b, n, q) / tg_stats_quantile(a, n, q)};
-    set_ends(results, confidence, &interval);
+    tg_interval i;
+    set_ends(results, confidence, &i);
+    double wide = widening(sessions, confidence);
+    i = (tg_interval){exp(mean), exp(mean + (i.low - mean) * wide),
+                      exp(mean + (i.high - mean) * wide)};
     free(da);
     free(db);
     free(results);
-    return interval;
+    return i;
 }
 
 tg_verdict tg_verdict_of(const tg_interval *ratio, double smallest_effect)

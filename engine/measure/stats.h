@@ -24,12 +24,15 @@ typedef struct tg_interval {
 tg_interval tg_stats_bootstrap(const double *x, int n, double q, double confidence, tg_rng *rng);
 
 /*
- * The ratio of the q-quantiles b / a with a percentile bootstrap interval. a[i] and b[i] were
- * measured beside each other; `block` neighbours are drawn together, so that slow drifts stay in
- * (moving blocks, Kunsch 1989).
+ * The ratio b / a: the geometric mean over sessions of the ratio of the q-quantiles, with a
+ * bootstrap interval. a[i] and b[i] were measured beside each other; session k has the samples
+ * first[k] .. first[k + 1] - 1. Sessions are drawn as a whole (where memory lies makes a constant
+ * difference within one), and within each `block` neighbours together, so that slow drifts stay in
+ * (moving blocks, Kunsch 1989). The interval is widened by Student's factor for few sessions.
+ * O(rounds * n).
  */
-tg_interval tg_stats_ratio(const double *a, const double *b, int n, double q, int block,
-                           double confidence, tg_rng *rng);
+tg_interval tg_stats_ratio(const double *a, const double *b, const int *first, int sessions,
+                           double q, int block, double confidence, tg_rng *rng);
 
 /* Values further than 1.5 interquartile ranges outside the quartiles (Tukey). */
 int tg_stats_outliers(const double *x, int n);

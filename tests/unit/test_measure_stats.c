@@ -68,12 +68,36 @@ static void ratios_cancel_common_noise(void **state)
         a[i] = drift * (1 + 0.001 * tg_rng_uniform(rng));
         b[i] = 1.03 * drift * (1 + 0.001 * tg_rng_uniform(rng));
     }
-    tg_interval r = tg_stats_ratio(a, b, 200, 0.25, 4, 0.95, rng);
+    static const int first[] = {0, 50, 100, 150, 200};
+    tg_interval r = tg_stats_ratio(a, b, first, 4, 0.25, 4, 0.95, rng);
     assert_true(fabs(r.estimate - 1.03) < 0.003);
     assert_true(r.low <= r.estimate && r.estimate <= r.high);
     assert_true(r.high - r.low < 0.01);
     assert_int_equal(tg_verdict_of(&r, 0.005), TG_SLOWER);
     tg_rng_free(rng);
+}
+
+/* A difference that is constant within a session is not taken for one of the graphs. */
+static void sessions_are_not_samples(void **state)
+{
+    (void)state;
+    tg_rng *rng = tg_rng_new(5);
+    double a[320], b[320];
+    int first[17], wrong = 0;
+    for (int s = 0; s <= 16; s++) first[s] = 20 * s;
+    for (int round = 0; round < 100; round++) {
+        for (int s = 0; s < 16; s++) {
+            double place = 1 + 0.01 * tg_rng_normal(rng);
+            for (int i = first[s]; i < first[s + 1]; i++) {
+                a[i] = 1 + 0.001 * tg_rng_uniform(rng);
+                b[i] = place * (1 + 0.001 * tg_rng_uniform(rng));
+            }
+        }
+        tg_interval r = tg_stats_ratio(a, b, first, 16, 0.25, 4, 0.95, rng);
+        wrong += r.low > 1 || r.high < 1;
+    }
+    tg_rng_free(rng);
+    assert_in_range(wrong, 0, 12);
 }
 
 static void a_seed_repeats(void **state)
@@ -120,12 +144,9 @@ static void verdicts(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(quantiles_interpolate),
-    cmocka_unit_test(quantiles_of_many_equal),
-    cmocka_unit_test(outliers_lie_far_out),
-    cmocka_unit_test(intervals_hold_what_they_say),
-    cmocka_unit_test(ratios_cancel_common_noise),
-    cmocka_unit_test(a_seed_repeats),
-    cmocka_unit_test(verdicts),
+    cmocka_unit_test(quantiles_interpolate),      cmocka_unit_test(quantiles_of_many_equal),
+    cmocka_unit_test(outliers_lie_far_out),       cmocka_unit_test(intervals_hold_what_they_say),
+    cmocka_unit_test(ratios_cancel_common_noise), cmocka_unit_test(a_seed_repeats),
+    cmocka_unit_test(sessions_are_not_samples),   cmocka_unit_test(verdicts),
 };
 UNIT_MAIN(tests)

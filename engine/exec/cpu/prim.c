@@ -89,8 +89,7 @@ static dnnl_primitive_desc_t primitive_desc(const tg_prim_spec *spec, struct tg_
     dnnl_primitive_attr_t attr = attr_new(spec, v);
     if (!attr) return NULL;
     dnnl_primitive_desc_t pd = NULL;
-    if (spec->kind != TG_PRIM_REORDER)
-        pd = vendor_describe(spec, v, attr, engine);
+    if (spec->kind != TG_PRIM_REORDER) pd = vendor_describe(spec, v, attr, engine);
     else if (dnnl_reorder_primitive_desc_create(&pd, v->src, engine, v->dst, engine, attr) !=
              dnnl_success)
         pd = NULL;
@@ -131,16 +130,6 @@ static void make(tg_prim *p)
     atomic_fetch_add(&made, 1);
 }
 
-static void unmake(tg_prim *p)
-{
-    struct tg_prim_vendor *v = p->vendor;
-    if (p->usable) dnnl_primitive_destroy(v->primitive);
-    vendor_md *owned[] = {v->src, v->weights, v->bias, v->dst, v->scratch};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) vendor_md_free(owned[i]);
-    for (int i = 0; i < TG_MAX_POSTS; i++) vendor_md_free(v->post[i]);
-    free(v);
-}
-
 static link *cached(uint64_t key, const tg_prim_spec *spec)
 {
     const uint64_t *at = tg_map_find(&cache, key);
@@ -149,28 +138,34 @@ static link *cached(uint64_t key, const tg_prim_spec *spec)
     return l;
 }
 
+/* Under the lock of making: the library keeps parts of what it makes and hands them out again. */
+static const tg_prim *make_and_keep(uint64_t key, const tg_prim_spec *spec)
+{
+    link *l = cached(key, spec);
+    if (l) return &l->prim;
+    l = tg_calloc(1, sizeof *l);
+    l->prim.spec = *spec;
+    make(&l->prim);
+    pthread_mutex_lock(&lock);
+    uint64_t *at = tg_map_put(&cache, key, NULL);
+    l->next = (link *)(uintptr_t)*at;
+    *at = (uint64_t)(uintptr_t)l;
+    pthread_mutex_unlock(&lock);
+    return &l->prim;
+}
+
 const tg_prim *tg_prim_get(const tg_prim_spec *spec)
 {
+    static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
     uint64_t key = tg_hash_bytes(0, spec, sizeof *spec);
     pthread_mutex_lock(&lock);
-    link *l = cached(key, spec);
+    const link *l = cached(key, spec);
     pthread_mutex_unlock(&lock);
     if (l) return &l->prim;
-    link *fresh = tg_calloc(1, sizeof *fresh);
-    fresh->prim.spec = *spec;
-    make(&fresh->prim);
-    pthread_mutex_lock(&lock);
-    l = cached(key, spec);
-    if (!l) {
-        uint64_t *at = tg_map_put(&cache, key, NULL);
-        fresh->next = (link *)(uintptr_t)*at;
-        *at = (uint64_t)(uintptr_t)fresh;
-    }
-    pthread_mutex_unlock(&lock);
-    if (!l) return &fresh->prim;
-    unmake(&fresh->prim);
-    free(fresh);
-    return &l->prim;
+    pthread_mutex_lock(&making);
+    const tg_prim *prim = make_and_keep(key, spec);
+    pthread_mutex_unlock(&making);
+    return prim;
 }
 
 static void add_arg(tg_prim_call *call, bool *ok, int arg, const vendor_md *md, void *p)
