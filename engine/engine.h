@@ -22,6 +22,7 @@
 #include "engine/onnx/onnx.h"
 
 #include "engine/rewrite/rule.h"
+#include "engine/rewrite/prove.h"
 #include "engine/rewrite/sites.h"
 
 #include "engine/exec/backend.h"

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* rules: the library listed, shown and proved, without a screen. */
+#include "tui/app.h"
+#include "tui/work.h"
+
+#include <string.h>
+
+UI_FAMILY(library);
+
+static json_t *info_json(const tg_rule_info *info)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:i}", "name", info->name, "family", info->family,
+                     "about", info->about, "file", info->file, "line", info->line);
+}
+
+static tg_status list_rules(ui_app *ui, const ui_args *args, const tg_rules *rules)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < tg_rules_count(rules); i++) {
+        const tg_rule_info *info = tg_rules_get(rules, i);
+        if (ui_arg_flag(args, "json")) json_array_append_new(list, info_json(info));
+        else ui_printf(ui, "%-8s %-38s %s\n", info->family, info->name, info->about);
+    }
+    if (ui_arg_flag(args, "json")) ui_print_json(ui, json_pack("{s:O}", "rules", list));
+    json_decref(list);
+    return TG_OK;
+}
+
+static tg_status show_rule(ui_app *ui, const ui_args *args, const tg_rules *rules)
+{
+    const char *name = ui_arg(args, "name");
+    if (!name) return tg_fail(TG_USAGE, "rules show needs the name of a rule");
+    int i = tg_rules_find(rules, name);
+    if (i < 0) return tg_fail(TG_NOTFOUND, "no rule is called %s", name);
+    const tg_rule_info *info = tg_rules_get(rules, i);
+    if (ui_arg_flag(args, "json")) {
+        json_t *json = info_json(info);
+        json_object_set_new(json, "text", ui_json_text(info->text));
+        ui_print_json(ui, json);
+    } else ui_printf(ui, "# %s:%d\n%s\n", info->file, info->line, info->text);
+    return TG_OK;
+}
+
+/* What one proof came to, in words that hold for both forms of output. */
+static void proof_words(tg_status status, const tg_rule_report *r, tg_str *out)
+{
+    if (status != TG_OK) {
+        tg_str_add(out, tg_message());
+        return;
+    }
+    tg_str_addf(out, "tested (%d samples, %d sites), ", r->samples, r->sites);
+    if (r->exact) tg_str_add(out, "equal to the last bit");
+    else tg_str_addf(out, "largest difference %.2g of the largest element", r->worst);
+    if (r->conditions)
+        tg_str_addf(out, ", %d of %d sound conditions needed", r->earned, r->conditions);
+}
+
+typedef struct proofs {
+    ui_app *ui;
+    const ui_args *args;
+    json_t *list;
+    int run, failed;
+} proofs;
+
+static void print_proof(proofs *p, const tg_rule_info *info, tg_status status,
+                        const tg_rule_report *r)
+{
+    tg_str words = {0};
+    proof_words(status, r, &words);
+    if (ui_arg_flag(p->args, "json")) {
+        json_t *json = info_json(info);
+        json_object_set_new(json, "proved", json_boolean(status == TG_OK));
+        json_object_set_new(json, "samples", json_integer(r->samples));
+        json_object_set_new(json, "exact", json_boolean(r->exact));
+        json_object_set_new(json, "worst", ui_json_number(r->worst));
+        json_object_set_new(json, "words", ui_json_text(tg_str_text(&words)));
+        json_array_append_new(p->list, json);
+    } else if (ui_arg_flag(p->args, "tap")) {
+        ui_printf(p->ui, "%s %d - %s: %s\n", status == TG_OK ? "ok" : "not ok", p->run, info->name,
+                  tg_str_text(&words));
+    } else {
+        ui_printf(p->ui, "%-7s %-38s %s\n", status == TG_OK ? "proved" : "FAILED", info->name,
+                  tg_str_text(&words));
+    }
+    tg_str_free(&words);
+}
+
+static tg_status check_rules(ui_app *ui, const ui_args *args, const tg_rules *rules)
+{
+    proofs p = {.ui = ui, .args = args, .list = json_array()};
+    const char *name = ui_arg(args, "name");
+    int only = name ? tg_rules_find(rules, name) : -1, n = tg_rules_count(rules);
+    if (name && only < 0) {
+        json_decref(p.list);
+        return tg_fail(TG_NOTFOUND, "no rule is called %s", name);
+    }
+    if (ui_arg_flag(args, "tap")) ui_printf(ui, "1..%d\n", name ? 1 : n);
+    for (int i = 0; i < n; i++) {
+        tg_rule_report report = {0};
+        if (only >= 0 && i != only) continue;
+        p.run++;
+        tg_status status = tg_rule_prove(rules, i, (uint64_t)ui_arg_int(args, "seed"),
+                                         (int)ui_arg_int(args, "samples"), &report);
+        p.failed += status != TG_OK;
+        print_proof(&p, tg_rules_get(rules, i), status, &report);
+    }
+    if (ui_arg_flag(args, "json"))
+        ui_print_json(
+            ui, json_pack("{s:i, s:i, s:O}", "run", p.run, "failed", p.failed, "rules", p.list));
+    json_decref(p.list);
+    if (!p.failed || ui_arg_flag(args, "tap")) return TG_OK;
+    return tg_fail(TG_DIFFERS, "%d of %d rules are not proved", p.failed, p.run);
+}
+
+DEFCMD(
+    rules, "rules",
+    "batch; [action]:choice(list|check|show) What to do (list); [name]:text A rule; "
+    "--samples:int=24 Graphs drawn for each rule (check); --tap:flag Print TAP (check)" OPT_RULES
+        OPT_SEED OPT_JSON OPT_QUIET,
+    "List the rewrite rules, show one, or prove them.\n\n"
+    "check draws graphs that each rule fits, awkward shapes among them, runs both sides with the\n"
+    "reference kernels and compares; each sound condition must be needed. Exit status 3 if one "
+    "fails.")
+{
+    tg_rules *rules;
+    const char *action = ui_arg(args, "action");
+    TG_TRY(ui_work_rules(args, &rules));
+    tg_status status = action && strcmp(action, "show") == 0    ? show_rule(ui, args, rules)
+                       : action && strcmp(action, "check") == 0 ? check_rules(ui, args, rules)
+                                                                : list_rules(ui, args, rules);
+    tg_rules_unref(rules);
+    return status;
+}
