@@ -141,6 +141,8 @@ static void look_again(const ui_session *s, const look *l)
     int row = l->graph ? row_of_node(s, l) : l->key ? ui_session_row(s, l->key) : -1;
     if (row < 0) return;
     size_t top = (size_t)row > l->above ? (size_t)row - l->above : 0;
+    /* the first rows of a ranking are worth more than a place on the screen */
+    if (!l->graph && l->window && row < l->window->rows - 2) top = 0;
     ui_point *point = l->window ? &l->window->point : &l->buffer->point;
     if (point->row != (size_t)row) *(l->window ? &l->window->top : &l->buffer->top) = top;
     point->row = (size_t)row;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "script.h"
 
+#include "session.h"
+
 #include "engine/base/clock.h"
 
 #include <poll.h>
@@ -158,11 +160,18 @@ static bool wait_a_little(ui_app *ui, int *waited_ms)
     return *waited_ms < PATIENCE_S * 1000;
 }
 
+/* Nothing will change by itself. */
+static bool is_idle(ui_app *ui)
+{
+    const ui_session *s = ui_session_get(ui);
+    return !tg_jobs_busy(ui->jobs) && !(s && s->training);
+}
+
 static void wait_for_text(ui_app *ui, ui_script *s, const item *i)
 {
     int waited = 0;
     while (!screen_has(ui, i->text)) {
-        if ((!ui->term->live && !tg_jobs_busy(ui->jobs)) || !wait_a_little(ui, &waited)) {
+        if ((!ui->term->live && is_idle(ui)) || !wait_a_little(ui, &waited)) {
             /* the last events may have brought it */
             tg_jobs_dispatch(ui->jobs);
             if (!screen_has(ui, i->text)) fail(ui, s, i, "not on the screen");

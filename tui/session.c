@@ -3,6 +3,7 @@
 #include "session_jobs.h"
 
 #include "replay.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <math.h>
@@ -90,7 +91,7 @@ void ui_session_status(const ui_session *s, tg_str *out)
     tg_state *head = tg_history_head(s->history);
     tg_str_addf(out, "%s@%d ", s->name, tg_history_depth(s->history, s->history->head));
     if (head->timed) tg_str_addf(out, "%.3gms", head->latency.median_ms);
-    else tg_str_addf(out, "~%.3gms", head->trail->cost_ms);
+    else tg_str_addf(out, "○%.3gms", head->trail->cost_ms);
     tg_str_addf(out, " PPO:%s v%llu", agent_words(s),
                 s->pin ? (unsigned long long)s->pin->version : 0);
     if (s->training) tg_str_addf(out, " %s", ag_phase_name(s->stats.phase));
@@ -182,6 +183,20 @@ static tg_status open_model(tg_job *job, opening *o, ui_session *s)
     return status;
 }
 
+/* Those that were not lifted later. */
+static void take_vetoes(ui_session *s, const ui_journal_log *log)
+{
+    for (size_t i = 0; i < log->entries.n; i++) {
+        const ui_journal_entry *e = &log->entries.v[i];
+        if (e->kind != UI_J_VETO) continue;
+        ui_veto veto = {tg_intern(e->text), e->has_site ? e->site : 0};
+        for (size_t k = s->vetoes.n; k-- > 0;)
+            if (s->vetoes.v[k].rule == veto.rule && s->vetoes.v[k].site == veto.site)
+                tg_vec_remove(&s->vetoes, k);
+        if (!e->lifted) tg_vec_push(&s->vetoes, veto);
+    }
+}
+
 static tg_status replay_log(tg_job *job, opening *o, ui_session *s, const ui_journal_log *log)
 {
     tg_graph *root;
@@ -191,6 +206,7 @@ static tg_status replay_log(tg_job *job, opening *o, ui_session *s, const ui_jou
     tg_status status = ui_replay(log, root, s->rules, &options, &s->history, &report);
     tg_graph_unref(root);
     TG_TRY(status);
+    take_vetoes(s, log);
     TG_TRY(ui_journal_append(o->path, log->good_size, &s->journal));
     tg_str_addf(&o->note, "%d steps applied again", report.steps);
     if (report.lost) tg_str_addf(&o->note, "; the last record was cut off and is dropped");
@@ -203,6 +219,8 @@ static tg_status open_journal(tg_job *job, opening *o, ui_session *s)
     TG_TRY(ui_journal_read(o->path, &log));
     free(s->path);
     s->path = tg_strdup(log.entries.v[0].text);
+    free(s->name);
+    s->name = name_of(s->path);
     tg_status status = replay_log(job, o, s, &log);
     ui_journal_log_done(&log);
     return status;
@@ -246,6 +264,22 @@ static tg_status open_run(tg_job *job, void *ctx)
     return TG_OK;
 }
 
+/* A crash marks the journal and says how to go on. */
+static void watch_journal(const ui_session *s)
+{
+    size_t size;
+    const void *mark = ui_journal_crash_mark(&size);
+    if (s->journal)
+        ui_signals_journal(ui_journal_fd(s->journal), mark, size, ui_journal_path(s->journal));
+    else ui_signals_journal(-1, NULL, 0, "");
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static void adopt(opening *o)
 {
     ui_app *ui = o->ui;
@@ -253,10 +287,12 @@ static void adopt(opening *o)
     o->made = NULL;
     ui_session_close(ui);
     ui->model = s;
+    watch_journal(s);
     ui_session_loaded(s);
     ui_session_refresh(s);
     if (o->threads > 0) ui_session_train(s, true);
-    ui_message(ui, "Loading %s...done%s%s", o->path, o->note.n ? "; " : "", tg_str_text(&o->note));
+    ui_message(ui, "Loading %s...done%s%s", base_name(o->path), o->note.n ? "; " : "",
+               tg_str_text(&o->note));
 }
 
 static void open_done(void *ctx, tg_status status, const char *message)
@@ -304,7 +340,7 @@ tg_status ui_session_open(ui_app *ui, const char *path)
     }
     o->present = present;
     present->doing = "Loading";
-    ui_message(ui, "Loading %s...", path);
+    ui_message(ui, "Loading %s...", base_name(path));
     present->job = tg_jobs_start(ui->jobs, open_run, open_done, o);
     return TG_OK;
 }
@@ -321,6 +357,7 @@ void ui_session_close(ui_app *ui)
     ui_session *s = ui->model;
     ui->model = NULL;
     if (!s) return;
+    ui_signals_journal(-1, NULL, 0, "");
     ui_session_stop_ticker(s);
     tg_job *running[] = {s->job, s->view_job};
     for (size_t i = 0; i < sizeof running / sizeof *running; i++)

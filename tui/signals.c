@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,12 +22,35 @@ static void on_signal(int signal)
     errno = saved;
 }
 
+/* What the handler of a crash needs of the journal, prepared while all is well. */
+static struct {
+    volatile sig_atomic_t fd; /* -1: there is none */
+    const void *mark;
+    size_t mark_size;
+    char words[1024];
+} journal = {.fd = -1};
+
+void ui_signals_journal(int fd, const void *mark, size_t mark_size, const char *path)
+{
+    journal.fd = -1;
+    journal.mark = mark;
+    journal.mark_size = mark_size;
+    int n = snprintf(journal.words, sizeof journal.words,
+                     "the session was kept in %s\ngo on with: regraft %s\n", path, path);
+    if (n < 0 || (size_t)n >= sizeof journal.words) journal.words[0] = '\0';
+    journal.fd = fd;
+}
+
 static void on_crash(int signal)
 {
     static const char words[] = "\nregraft crashed; the terminal was restored\n";
     struct sigaction fresh = {.sa_handler = SIG_DFL};
     ui_term_rescue();
     ssize_t done = write(STDERR_FILENO, words, sizeof words - 1);
+    if (journal.fd >= 0) {
+        done = write(journal.fd, journal.mark, journal.mark_size);
+        done = write(STDERR_FILENO, journal.words, strlen(journal.words));
+    }
     (void)done;
     sigaction(signal, &fresh, NULL);
     raise(signal);

@@ -6,8 +6,15 @@
 #ifndef TUI_SIGNALS_H
 #define TUI_SIGNALS_H
 
+#include <stddef.h>
+
 /* Installs the handlers; call once, after the terminal was opened. */
 void ui_signals_open(void);
+/*
+ * What a crash writes into the journal, and where the person is told that it is. The mark lives as
+ * long as the program. fd -1: there is no journal.
+ */
+void ui_signals_journal(int fd, const void *mark, size_t mark_size, const char *path);
 /* Readable while signals wait; -1 before open. */
 int ui_signals_fd(void);
 /* The next signal that came, or 0. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Screens: tests/screen/NAME.keys is a script, NAME.screen what the screen shows at its end,
- * NAME.faces (if it is there) its faces. The first line of the script is `# ROWS COLS` or `# ROWS
- * COLS ascii`. With REGRAFT_UPDATE_SCREENS=1 the expectations are written anew.
+ * NAME.faces (if it is there) its faces. The first line of the script is `# ROWS COLS`, then words:
+ * `ascii`, and `model=NAME` for a sample that is opened first (the analytic model measures, nothing
+ * trains). With REGRAFT_UPDATE_SCREENS=1 the expectations are written anew.
  */
 #include "tests/unit/ui_run.h"
 
@@ -53,10 +54,11 @@ static bool same(const char *stem, const char *ext, char *got)
 static bool screen_is_right(const char *stem)
 {
     int rows = 24, cols = 80;
-    char kind[16] = "";
-    char *keys = read_text(stem, ".keys");
-    sscanf(keys, "# %d %d %15s", &rows, &cols, kind);
-    ui_app *ui = ui_start(rows, cols, strcmp(kind, "ascii") != 0);
+    char *keys = read_text(stem, ".keys"), words[64] = "", model[32] = "";
+    sscanf(keys, "# %d %d%63[^\n]", &rows, &cols, words);
+    const char *named = strstr(words, "model=");
+    ui_app *ui = ui_start(rows, cols, !strstr(words, "ascii"));
+    if (named && sscanf(named, "model=%31s", model) == 1) ui_open_sample(ui, model);
     bool ok = ui_script_new(stem, keys, &ui->script) == TG_OK;
     if (ok) {
         ui_loop(ui);

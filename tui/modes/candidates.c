@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK = 5, PI = 4, PREDICTED = 6, MEASURED = 17, POINT_ONLY = 6, FOREST = 14, VERDICT = 8 };
+enum { RANK = 5, PI = 3, PREDICTED = 6, MEASURED = 17, POINT_ONLY = 6, FOREST = 14, VERDICT = 7 };
 
 /* Worked out once a view. The axis is in per cent. */
 typedef struct list {
@@ -54,9 +54,9 @@ static int total(const columns *c)
 
 static columns plan_columns(const ui_session *s, int width)
 {
-    columns c = {16, 8, PI, PREDICTED, MEASURED, FOREST, VERDICT};
+    columns c = {17, 9, PI, PREDICTED, MEASURED, FOREST, VERDICT};
     if (s->backend->exact) c.measured = POINT_ONLY;
-    if (total(&c) > width) c.forest = 10;
+    if (total(&c) > width) c.forest = 9;
     if (total(&c) > width) c.forest = 0;
     if (total(&c) > width) c.measured = POINT_ONLY;
     if (total(&c) > width) c.site = 0;
@@ -65,7 +65,7 @@ static columns plan_columns(const ui_session *s, int width)
     if (total(&c) > width) c.predicted = 0;
     int room = width - total(&c);
     if (room > 0 && c.site) {
-        int more = room / 3 < 16 ? room / 3 : 16;
+        int more = room / 3 < 14 ? room / 3 : 14;
         c.site += more;
         room -= more;
     }
@@ -165,7 +165,7 @@ static bool marked(const ui_session *s, uint64_t key)
 static void put_verdict(ui_line *line, const ui_session *s, const ui_measurement *m,
                         const ui_flag *flag, bool vetoed)
 {
-    static const char *const scopes[] = {"veto?", "veto?", "veto all"};
+    static const char *const scopes[] = {"veto?", "veto?", "veto *?"};
     if (vetoed) ui_line_add(line, UI_FACE_vetoed, "vetoed");
     else if (flag) ui_line_add(line, UI_FACE_vetoed, scopes[flag->scope]);
     else if (!m) return;
@@ -237,6 +237,23 @@ static void draw_numbers(ui_line *line, const ui_session *s, const list *l, cons
     }
 }
 
+/* All nodes where they fit, else the first and how many more: "Conv_3 +2". */
+static void put_site(ui_line *line, ui_face face, const tg_graph *g, const tg_site *site, int cols)
+{
+    char label[128], more[16] = "";
+    const char *words = tg_site_words(g, site);
+    if (ui_text_width(words, strlen(words)) <= cols || !site->n_nodes) {
+        ui_line_fit(line, face, words, cols);
+        return;
+    }
+    if (site->n_nodes > 1) snprintf(more, sizeof more, " +%d", site->n_nodes - 1);
+    tg_graph_label(g, site->nodes[0], label, sizeof label);
+    int room = cols - (int)strlen(more);
+    if (room < 4) ui_line_fit(line, face, label, cols);
+    else ui_line_fit(line, face, label, room);
+    if (room >= 4) ui_line_add(line, face, more);
+}
+
 static void draw_candidate(ui_line *line, ui_session *s, const list *l, const columns *c, int row)
 {
     const tg_candidate *candidate = ui_session_candidate(s, row);
@@ -258,9 +275,7 @@ static void draw_candidate(ui_line *line, ui_session *s, const list *l, const co
     int x = RANK + c->rule;
     if (c->site) {
         ui_line_pad(line, x + 1);
-        ui_line_fit(line, face,
-                    tg_site_words(tg_candidates_graph(s->view->candidates), candidate->site),
-                    c->site);
+        put_site(line, face, tg_candidates_graph(s->view->candidates), candidate->site, c->site);
         x += c->site + 1;
     }
     draw_numbers(line, s, l, c, row, candidate, x);
@@ -403,7 +418,7 @@ static bool list_header(ui_app *ui, ui_buffer *buffer, int width, ui_line *line)
     ui_line_add(line, UI_FACE_header, "   # ");
     ui_line_fit(line, UI_FACE_header, "rule", c.rule);
     title(line, &x, c.site, "site");
-    title(line, &x, c.pi, "   π");
+    title(line, &x, c.pi, " π");
     title(line, &x, c.predicted, "○pred%");
     title(line, &x, c.measured,
           s->backend->exact        ? "  est%"
@@ -484,6 +499,7 @@ const ui_mode ui_mode_candidates = {
             {"d", "veto"},
             {"x", "execute-vetoes"},
             {"w", "copy-name"},
+            {"o", "diff"},
             {NULL, NULL},
         },
     .open = list_open,

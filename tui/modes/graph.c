@@ -423,7 +423,8 @@ static bool graph_header(ui_app *ui, ui_buffer *buffer, int width, ui_line *line
     ui_line_clear(line);
     if (!s || !s->view) return false;
     tg_state *state = shown_state(s);
-    ui_line_addf(line, UI_FACE_header, "%s   step %d", s->name,
+    const char *slash = strrchr(s->path, '/');
+    ui_line_addf(line, UI_FACE_header, "%s   step %d", slash ? slash + 1 : s->path,
                  tg_history_depth(s->history, state->id));
     add_latency(s, state, line);
     if (ui_line_width(line) + 9 > width) return true;
