@@ -176,6 +176,7 @@ static void elementwise(void **state)
         {"Clip", "min=-0.5 max=0.25", "x", {D(1, 300)}, 0, 0},
         {"Clip", "max=0.25", "x", {D(1, 300)}, 0, 0},
         {"Clip", "", "x", {D(1, 300)}, 0, 0},
+        {"Clip", "min=0.5 max=0.25", "x", {D(1, 300)}, 0, 0},
         {"Gelu", "approximate=tanh", "x", {D(2, 4, 129)}, 0, 0},
         {"HardSigmoid", "alpha=0.3 beta=0.1", "x", {D(1, 40)}, 0, 0},
     };

@@ -269,15 +269,32 @@ void tg_prim_threads(int threads)
     now = threads;
 }
 
+/* The processor's name as the system gives it; "" if it does not. */
+static void processor_name(char *name, size_t size)
+{
+    char line[256];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    *name = 0;
+    while (f && !*name && fgets(line, sizeof line, f)) {
+        const char *at = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !at) continue;
+        snprintf(name, size, "%.*s", (int)strcspn(at + 2, "\n"), at + 2);
+    }
+    if (f) fclose(f);
+}
+
 char *tg_prim_identity(char *buf, size_t size)
 {
     const dnnl_version_t *v = dnnl_version();
     const char *isa = "base";
+    char name[96];
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx2")) isa = "avx2";
     if (__builtin_cpu_supports("avx512f")) isa = "avx512";
 #endif
-    snprintf(buf, size, "oneDNN %d.%d.%d, %s", v->major, v->minor, v->patch, isa);
+    processor_name(name, sizeof name);
+    snprintf(buf, size, "oneDNN %d.%d.%d, %s%s%s", v->major, v->minor, v->patch, isa,
+             *name ? ", " : "", name);
     return buf;
 }
 

@@ -112,7 +112,7 @@ void tg_prim_unbind(tg_prim_call *call); /* NULL is fine */
 
 /* The library's threads in calls by this thread from now on. */
 void tg_prim_threads(int threads);
-/* "oneDNN 2.6.3, 8086-143, avx512"; into buf; returns buf. */
+/* "oneDNN 2.6.3, avx512, " and the processor's name; into buf; returns buf. */
 char *tg_prim_identity(char *buf, size_t size);
 /* Primitives made so far in this process (not those found in the cache). */
 unsigned tg_prim_made(void);

@@ -22,6 +22,11 @@ INLINE V NAME(all)(float x)
     return (V){0} + x;
 }
 
+INLINE V NAME(least)(V x, float k)
+{
+    return NAME(choose)(x > k, NAME(all)(k), x);
+}
+
 /* Cody-Waite reduction and the polynomial of Cephes' expf; relative error below 2e-7. */
 INLINE V NAME(exp)(V x)
 {
@@ -126,8 +131,8 @@ TARGET static void NAME(apply)(const tg_vector_op *op, const float *pa, const fl
     case TG_V_RDIVK: EACH(k0 / a);
     case TG_V_RELU: EACH(NAME(choose)(a < 0.0f, (V){0}, a));
     case TG_V_LEAKY: EACH(NAME(choose)(a < 0.0f, a * k0, a));
-    case TG_V_CLIP:
-        EACH(NAME(choose)(a > k1, NAME(all)(k1), NAME(choose)(a < k0, NAME(all)(k0), a)));
+    case TG_V_CLIP: /* the upper bound wins where they cross */
+        EACH(NAME(least)(NAME(choose)(a < k0, NAME(all)(k0), a), k1));
     case TG_V_ABS: EACH((V)((VI)a & 0x7fffffff));
     case TG_V_NEG: EACH(-a);
     case TG_V_SQUARE: EACH(a * a);
