@@ -79,9 +79,9 @@ static int by_name(const void *a, const void *b)
 __attribute__((unused)) static char **model_names(const char *folder)
 {
     DIR *dir = opendir(folder);
-    char **names = calloc(257, sizeof *names);
+    char **names = calloc(2049, sizeof *names);
     int n = 0;
-    for (struct dirent *e; dir && n < 256 && (e = readdir(dir));)
+    for (struct dirent *e; dir && n < 2048 && (e = readdir(dir));)
         if (e->d_name[0] != '.' && !strstr(e->d_name, ".md")) names[n++] = strdup(e->d_name);
     if (dir) closedir(dir);
     qsort(names, (size_t)n, sizeof *names, by_name);

@@ -34,7 +34,8 @@ static tg_status reshaped(tg_cpu_plan *p, const tg_node *node, tg_operand *out)
 tg_status tg_cpu_plan_view(tg_cpu_plan *p, const tg_node *node)
 {
     tg_operand out;
-    if (node->n_out != 1) return tg_fail(TG_UNSUPPORTED, "more than one output");
+    if (node->n_in != 1 || node->n_out != 1)
+        return tg_fail(TG_UNSUPPORTED, "more than one input or output");
     int training = tg_op_attr_index(node->op, "training_mode");
     if (training >= 0 && node->attrs->a[training].kind == TG_ATTR_INT && node->attrs->a[training].i)
         return tg_fail(TG_UNSUPPORTED, "training");
