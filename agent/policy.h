@@ -17,11 +17,11 @@
 #include "gnn.h"
 
 typedef struct ag_shape {
-    int hidden, heads, layers; /* of the encoder: 64, 4, 5 */
+    int hidden, heads, layers; /* of the encoder: 32, 4, 5 */
     int rule, head;            /* rule embedding, width of the heads: 16, 64 */
 } ag_shape;
 
-#define AG_SHAPE_DEFAULT ((ag_shape){.hidden = 64, .heads = 4, .layers = 5, .rule = 16, .head = 64})
+#define AG_SHAPE_DEFAULT ((ag_shape){.hidden = 32, .heads = 4, .layers = 5, .rule = 16, .head = 64})
 
 /* What all policies of one architecture and vocabulary share. Reference-counted, immutable. */
 typedef struct ag_net {

@@ -3,7 +3,8 @@
  * Proximal policy optimisation (Schulman et al. 2017, clipped surrogate) with generalised advantage
  * estimation (Schulman et al. 2016, equation 16), as X-RLflow uses it. Each episode is a chain of
  * its own: one that the horizon cut off is continued by the value of its last state, and nothing
- * flows from one episode into the next.
+ * flows from one episode into the next. The rate is twice and the epochs are half of those of
+ * X-RLflow: the first updates come sooner.
  */
 #ifndef AG_PPO_H
 #define AG_PPO_H
@@ -14,7 +15,7 @@
 #include "rollout.h"
 
 typedef struct ag_ppo_config {
-    double rate;          /* 5e-4 */
+    double rate;          /* 1e-3 */
     double gamma, lambda; /* 0.99, 0.95 */
     double clip;          /* 0.2 */
     double value_weight;  /* 0.5, on half the squared error */
@@ -22,11 +23,11 @@ typedef struct ag_ppo_config {
     double target_kl;     /* 0.05: an epoch beyond it is the last, once 10 updates are done */
     double reward_scale;  /* 0.1: values are predicted in tens of per cent */
     double demo_weight;   /* 0.2, on the mean of -log p of demonstrations */
-    int epochs, batch;    /* 4, 16 */
+    int epochs, batch;    /* 2, 16 */
 } ag_ppo_config;
 
 #define AG_PPO_DEFAULT                                                                             \
-    ((ag_ppo_config){.rate = 5e-4,                                                                 \
+    ((ag_ppo_config){.rate = 1e-3,                                                                 \
                      .gamma = 0.99,                                                                \
                      .lambda = 0.95,                                                               \
                      .clip = 0.2,                                                                  \
@@ -35,7 +36,7 @@ typedef struct ag_ppo_config {
                      .target_kl = 0.05,                                                            \
                      .reward_scale = 0.1,                                                          \
                      .demo_weight = 0.2,                                                           \
-                     .epochs = 4,                                                                  \
+                     .epochs = 2,                                                                  \
                      .batch = 16})
 
 typedef struct ag_ppo_report {

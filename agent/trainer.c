@@ -47,6 +47,7 @@ struct ag_trainer {
     /* Of the training thread. */
     ag_ppo ppo;
     worker *workers;
+    int batch; /* episodes of the update at work */
     ag_episode *episodes;
     uint64_t *origin;  /* [episodes] of the batch: number of the start state */
     tg_status *status; /* [episodes] */
@@ -212,8 +213,8 @@ static void episode_part(void *ctx, int part, int index)
 
 static tg_status run_batch(ag_trainer *t)
 {
-    ag_crew_run(t->crew, episode_part, t, t->config.episodes);
-    for (int i = 0; i < t->config.episodes; i++) {
+    ag_crew_run(t->crew, episode_part, t, t->batch);
+    for (int i = 0; i < t->batch; i++) {
         if (t->status[i] != TG_OK) return tg_fail(t->status[i], "%s", t->message[i]);
     }
     return TG_OK;
@@ -246,7 +247,7 @@ static void note_batch(ag_trainer *t)
 {
     pthread_mutex_lock(&t->lock);
     ag_stats *s = &t->stats;
-    int n = t->config.episodes;
+    int n = t->batch;
     double reward = 0, steps = 0;
     for (int i = 0; i < n; i++) {
         const ag_episode *e = &t->episodes[i];
@@ -290,7 +291,7 @@ static void publish(ag_trainer *t, const ag_ppo_report *report, double minutes)
     ag_stats *s = &t->stats;
     s->version = fresh->version;
     s->report = *report;
-    if (minutes > 0) note_rate(s, t->config.episodes / minutes);
+    if (minutes > 0) note_rate(s, t->batch / minutes);
     ag_point point = {.version = fresh->version,
                       .episodes = s->episodes,
                       .seconds = seconds_since(t),
@@ -374,6 +375,24 @@ static tg_status ready(ag_trainer *t)
     return wait_here(t, false);
 }
 
+/* The start state leaves no choice. */
+static bool nothing_to_do(const ag_trainer *t)
+{
+    for (int i = 0; i < t->batch; i++) {
+        if (t->episodes[i].steps.n) return false;
+    }
+    return true;
+}
+
+/* Waits for another start state than that of the batch. */
+static void wait_for_change(ag_trainer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    while (atomic_load(&t->source_number) == t->origin[0] && !atomic_load(&t->stop))
+        pthread_cond_wait(&t->wake, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+}
+
 static void one_update(ag_trainer *t)
 {
     const ag_hooks hooks = {.gate = gate_learn, .begin = enter, .end = leave, .ctx = t};
@@ -387,9 +406,12 @@ static void one_update(ag_trainer *t)
         return;
     }
     note_batch(t);
+    if (nothing_to_do(t)) {
+        if (!t->config.most_episodes) wait_for_change(t);
+        return;
+    }
     tg_rng *rng = tg_rng_split(t->rng, ~number);
-    status = ag_ppo_update(&t->ppo, t->episodes, t->config.episodes, t->demos, rng, t->crew, &hooks,
-                           &report);
+    status = ag_ppo_update(&t->ppo, t->episodes, t->batch, t->demos, rng, t->crew, &hooks, &report);
     tg_rng_free(rng);
     if (status == TG_INVALID) {
         restore(t);
@@ -401,12 +423,22 @@ static void one_update(ag_trainer *t)
     if (t->policy->version % (uint64_t)t->config.save_every == 0) save_now(t);
 }
 
+/* Episodes of the next update: fewer at the end, so that the number asked for is met. */
+static int next_batch(const ag_trainer *t)
+{
+    uint64_t most = t->config.most_episodes, run = t->stats.episodes - t->episodes_before;
+    uint64_t batch = (uint64_t)t->config.episodes;
+    if (!most) return (int)batch;
+    uint64_t left = most > run ? most - run : 0;
+    return (int)(left < batch ? left : batch);
+}
+
 static void *train_main(void *arg)
 {
     ag_trainer *t = arg;
     while (ready(t) == TG_OK) {
-        uint64_t run = t->stats.episodes - t->episodes_before;
-        if (t->config.most_episodes && run >= t->config.most_episodes) break;
+        t->batch = next_batch(t);
+        if (!t->batch) break;
         one_update(t);
     }
     if (t->stats.episodes > t->episodes_before) save_now(t);

@@ -19,7 +19,7 @@ typedef struct ag_trainer ag_trainer;
 typedef struct ag_trainer_config {
     ag_ppo_config ppo;
     ag_rollout_config rollout;
-    int episodes;           /* an update: 10 */
+    int episodes;           /* an update: 8 */
     int threads;            /* 1 */
     uint64_t seed;          /* 43 */
     uint64_t most_episodes; /* then the trainer is done; 0: never */
@@ -32,7 +32,7 @@ typedef struct ag_trainer_config {
 #define AG_TRAINER_DEFAULT                                                                         \
     ((ag_trainer_config){.ppo = AG_PPO_DEFAULT,                                                    \
                          .rollout = AG_ROLLOUT_DEFAULT,                                            \
-                         .episodes = 10,                                                           \
+                         .episodes = 8,                                                            \
                          .threads = 1,                                                             \
                          .seed = 43,                                                               \
                          .save_every = 10})

@@ -29,7 +29,8 @@ tg_status ag_view_state(const ag_view *view, const tg_candidates *candidates, do
 
 /*
  * Makes a new policy of this vocabulary lean towards candidates that the analytic cost likes, and
- * towards STOP where it likes none: training starts from about the greedy search.
+ * towards STOP where it likes none. Mildly: training starts on the side of the greedy search, but
+ * looks around.
  */
 void ag_view_lean(const ag_net *net, ag_real *value);
 

@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/crc.h"
 #include "engine/base/str.h"
+#include "engine/measure/bench.h"
 #include "tests/unit/ag_toy.h"
 
 #include <dirent.h>
@@ -59,7 +60,7 @@ static void it_finds_the_optimum_and_the_way(void **state)
     ag_trainer_stats(t, &s);
     assert_int_equal(s.phase, AG_DONE);
     assert_int_equal(s.episodes, 300);
-    assert_int_equal(s.version, 30);
+    assert_int_equal(s.version, 38); /* eight episodes each, the last four */
     assert_true(fabs(s.best_ms - optimum) < 1e-9);
     assert_true(s.episodes_per_minute > 0);
     ag_best best;
@@ -79,9 +80,9 @@ static void it_finds_the_optimum_and_the_way(void **state)
     free(best.actions);
     ag_source_unref(best.source);
     ag_point points[40];
-    assert_int_equal(ag_trainer_points(t, 0, 40, points), 30);
-    assert_int_equal(points[29].version, 30);
-    assert_int_equal(ag_trainer_points(t, 28, 40, points), 2);
+    assert_int_equal(ag_trainer_points(t, 0, 40, points), 38);
+    assert_int_equal(points[37].version, 38);
+    assert_int_equal(ag_trainer_points(t, 36, 40, points), 2);
     ag_trainer_free(t);
 }
 
@@ -212,6 +213,129 @@ static void a_broken_environment_is_a_state(void **state)
     ag_trainer_free(t);
 }
 
+static tg_status huge_cost(void *env, double *ms)
+{
+    const toy *t = env;
+    *ms = t->steps ? 1e300 : 1;
+    return TG_OK;
+}
+
+static tg_status huge_open(void *source, ag_env *env)
+{
+    static const ag_env_class class = {.reset = toy_reset,
+                                       .observe = toy_observe,
+                                       .step = toy_step,
+                                       .cost = huge_cost,
+                                       .free = free};
+    *env = toy_open(source);
+    env->class = &class;
+    return TG_OK;
+}
+
+/* Numbers beyond all bounds cost nothing but their update: the last good policy stays. */
+static void divergence_leaves_the_last_good_policy(void **state)
+{
+    (void)state;
+    static const ag_source_class class = {.open = huge_open, .free = free};
+    ag_trainer *t = trainer_of(config_of(2, 0), "ABAACBC", 1);
+    wait_for_version(t, 2);
+    ag_source *source = ag_source_new(&class, tg_strdup("ABAACBC")), *sound = toy_source("ABC");
+    ag_trainer_follow(t, source);
+    assert_true(ag_trainer_wait(t, 60));
+    ag_stats s;
+    ag_trainer_stats(t, &s);
+    assert_int_equal(s.phase, AG_DIVERGED);
+    assert_contains(s.message, "not finite");
+    ag_policy *policy = ag_trainer_policy(t);
+    assert_true(policy->version == s.version);
+    for (size_t i = 0; i < policy->net->layout.n; i++) assert_true(isfinite(policy->value[i]));
+    ag_policy_unref(policy);
+    ag_trainer_follow(t, sound);
+    ag_trainer_resume(t);
+    wait_for_version(t, s.version + 2);
+    ag_source_unref(source);
+    ag_source_unref(sound);
+    ag_trainer_free(t);
+}
+
+static uint64_t steps_of(ag_trainer *t)
+{
+    ag_stats s;
+    ag_trainer_stats(t, &s);
+    return s.steps + s.version;
+}
+
+/* Whoever measures has the machine to itself; also then a trainer can be paused and freed. */
+static void it_rests_while_somebody_measures(void **state)
+{
+    (void)state;
+    ag_trainer *t = trainer_of(config_of(2, 0), "ABAACBCAACAB", 1);
+    wait_for_version(t, 1);
+    assert_ok(tg_measure_turn_acquire(NULL));
+    usleep(200000); /* the steps at work end */
+    uint64_t before = steps_of(t);
+    usleep(300000);
+    assert_true(steps_of(t) == before);
+    ag_trainer_pause(t, true);
+    ag_trainer_resume(t);
+    tg_measure_turn_release();
+    ag_stats s;
+    ag_trainer_stats(t, &s);
+    wait_for_version(t, s.version + 2);
+    assert_ok(tg_measure_turn_acquire(NULL));
+    ag_trainer_free(t);
+    tg_measure_turn_release();
+}
+
+/* An environment that takes its time, unless it is cancelled. */
+typedef struct slow {
+    atomic_bool cancelled;
+    atomic_int waits;
+} slow;
+
+static tg_status slow_open(void *source, ag_env *env)
+{
+    slow *s = source;
+    (void)env;
+    atomic_fetch_add(&s->waits, 1);
+    for (int i = 0; i < 6000 && !atomic_load(&s->cancelled); i++) usleep(10000);
+    return tg_fail(TG_CANCELLED, "cancelled");
+}
+
+static void slow_cancel(void *source)
+{
+    slow *s = source;
+    atomic_store(&s->cancelled, true);
+}
+
+static void leave_it(void *source)
+{
+    (void)source;
+}
+
+/* What is slow ends when its start state is replaced, and when training does. */
+static void sources_are_cancelled(void **state)
+{
+    (void)state;
+    static const ag_source_class class = {
+        .open = slow_open, .cancel = slow_cancel, .free = leave_it};
+    slow first = {0}, second = {0};
+    ag_source *one = ag_source_new(&class, &first), *two = ag_source_new(&class, &second);
+    ag_source *sound = toy_source("ABC");
+    ag_trainer *t = trainer_of(config_of(1, 0), NULL, 1);
+    ag_trainer_follow(t, one);
+    while (!atomic_load(&first.waits)) usleep(1000);
+    ag_trainer_follow(t, sound);
+    wait_for_version(t, 1);
+    ag_trainer_follow(t, two);
+    while (!atomic_load(&second.waits)) usleep(1000);
+    ag_trainer_free(t);
+    assert_true(atomic_load(&first.cancelled) && atomic_load(&second.cancelled));
+    ag_source_unref(one);
+    ag_source_unref(two);
+    ag_source_unref(sound);
+}
+
 static void checkpoints_come_back(void **state)
 {
     (void)state;
@@ -225,7 +349,7 @@ static void checkpoints_come_back(void **state)
     ag_trainer_free(t);
     ag_checkpoint c;
     assert_ok(ag_checkpoint_load(path, &toy_spec, &c));
-    assert_int_equal(c.policy->version, 2);
+    assert_int_equal(c.policy->version, 3);
     assert_int_equal(c.episodes, 20);
     assert_true(c.adam_steps > 0 && c.first[5] != 0);
     assert_int_equal(c.rules_new, 0);
@@ -240,7 +364,7 @@ static void checkpoints_come_back(void **state)
     tg_str old = {0};
     tg_str_addf(&old, "%s~", path);
     assert_ok(ag_checkpoint_load(tg_str_text(&old), &toy_spec, &c)); /* the one before */
-    assert_int_equal(c.policy->version, 2);                          /* saved again at the end */
+    assert_int_equal(c.policy->version, 3);                          /* saved again at the end */
     ag_checkpoint_done(&c);
     tg_str_free(&old);
 }
@@ -356,6 +480,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(it_pauses_resumes_and_stops),
     cmocka_unit_test(the_start_state_can_be_replaced),
     cmocka_unit_test(a_broken_environment_is_a_state),
+    cmocka_unit_test(divergence_leaves_the_last_good_policy),
+    cmocka_unit_test(it_rests_while_somebody_measures),
+    cmocka_unit_test(sources_are_cancelled),
     cmocka_unit_test(checkpoints_come_back),
     cmocka_unit_test(checkpoints_load_into_other_builds),
     cmocka_unit_test(damaged_checkpoints_are_refused),
