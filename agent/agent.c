@@ -22,7 +22,7 @@ static ag_trainer_config config_of(const ag_options *o)
     if (o->backend && !o->backend->exact) config.rollout.measure_every = 5;
     config.most_episodes = o->most_episodes;
     config.nice = o->foreground ? 0 : 10;
-    config.checkpoint = o->checkpoint;
+    config.checkpoint = o->read_only ? NULL : o->checkpoint;
     config.events = o->events;
     return config;
 }
@@ -62,7 +62,7 @@ tg_status ag_agent_new(const tg_rules *rules, const ag_options *options, ag_agen
     agent->view = ag_view_new(rules);
     agent->demos = ag_demos_new();
     ag_demos_set_mode(agent->demos, options->demos);
-    bool there = agent->checkpoint && access(agent->checkpoint, F_OK) == 0;
+    bool there = agent->checkpoint && (options->read_only || access(agent->checkpoint, F_OK) == 0);
     tg_status status = there ? load(agent, &c) : begin(agent, &c);
     if (status == TG_OK) {
         ag_trainer_config config = config_of(&agent->options);
@@ -239,7 +239,7 @@ tg_status ag_optimize(const tg_rules *rules, const tg_graph *graph, const ag_opt
     ag_options o = *options;
     ag_agent *agent;
     if (!o.most_episodes) o.most_episodes = 300;
-    o.foreground = true;
+    o.foreground = o.read_only = true;
     TG_TRY(ag_agent_new(rules, &o, &agent));
     ag_agent_follow(agent, graph, NULL, 0, NULL, 0);
     tg_status status = train(agent, progress, ctx, job);

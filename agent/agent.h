@@ -15,6 +15,7 @@ typedef struct ag_agent ag_agent;
 
 typedef struct ag_options {
     const char *checkpoint;    /* read if it is there, written while training; NULL: neither */
+    bool read_only;            /* the checkpoint must be there and is never written */
     const char *events;        /* folder for TensorBoard and CSV; NULL: none */
     const tg_backend *backend; /* what the reward is measured with; NULL: the analytic cost */
     int threads;               /* 0: 1 */
@@ -80,8 +81,9 @@ typedef struct ag_scores {
 } ag_scores;
 
 /*
- * Scores with a snapshot of this agent. `steps` are those taken since the run began. Computes: some
- * milliseconds. Errors: those of ag_view_state. Free with ag_scores_done.
+ * Scores with a snapshot of this agent. `steps` are those taken since the state that is followed,
+ * from which training counts too: 0 there. Computes: some milliseconds. Errors: those of
+ * ag_view_state. Free with ag_scores_done.
  */
 tg_status ag_agent_score(ag_agent *agent, const ag_policy *policy, const tg_candidates *candidates,
                          double first_ms, int steps, const uint64_t *vetoed, int n_vetoed,
@@ -101,9 +103,9 @@ void ag_agent_set_demos(ag_agent *agent, ag_demo_mode mode);
 typedef bool (*ag_progress_fn)(void *ctx, const ag_stats *stats);
 
 /*
- * Trains on one graph until `options->most_episodes` (0: 300) and returns the best way found.
- * Blocks. `progress` and `job` may be NULL; being cancelled gives the best so far. Errors: those of
- * the above.
+ * Trains on one graph until `options->most_episodes` (0: 300) and returns the best way found; a
+ * checkpoint is where it starts and must be there. Blocks. `progress` and `job` may be NULL; being
+ * cancelled gives the best so far. Errors: those of the above.
  */
 tg_status ag_optimize(const tg_rules *rules, const tg_graph *graph, const ag_options *options,
                       ag_progress_fn progress, void *ctx, const tg_job *job,

@@ -54,7 +54,6 @@ struct ag_trainer {
     char (*message)[160];
     const ag_policy *acting;
     ag_events *events;
-    uint64_t episodes_before; /* this run */
     int64_t started_ns;
     double start_seconds;
 };
@@ -257,6 +256,7 @@ static void note_batch(ag_trainer *t)
         if (t->origin[i] == atomic_load(&t->source_number)) note_best(t, e);
     }
     s->episodes += (uint64_t)n;
+    s->run_episodes += (uint64_t)n;
     s->steps += (uint64_t)steps;
     s->mean_reward = reward / n;
     s->mean_steps = steps / n;
@@ -426,7 +426,7 @@ static void one_update(ag_trainer *t)
 /* Episodes of the next update: fewer at the end, so that the number asked for is met. */
 static int next_batch(const ag_trainer *t)
 {
-    uint64_t most = t->config.most_episodes, run = t->stats.episodes - t->episodes_before;
+    uint64_t most = t->config.most_episodes, run = t->stats.run_episodes;
     uint64_t batch = (uint64_t)t->config.episodes;
     if (!most) return (int)batch;
     uint64_t left = most > run ? most - run : 0;
@@ -441,7 +441,7 @@ static void *train_main(void *arg)
         if (!t->batch) break;
         one_update(t);
     }
-    if (t->stats.episodes > t->episodes_before) save_now(t);
+    if (t->stats.run_episodes) save_now(t);
     set_phase(t, AG_DONE, "");
     return NULL;
 }
@@ -469,7 +469,7 @@ ag_trainer *ag_trainer_new(const ag_checkpoint *start, ag_demos *demos,
     t->demos = demos;
     t->rng = tg_rng_new(config->seed);
     t->stats.version = start->policy->version;
-    t->stats.episodes = t->episodes_before = start->episodes;
+    t->stats.episodes = start->episodes;
     t->first = tg_calloc(n, sizeof(ag_real));
     t->second = tg_calloc(n, sizeof(ag_real));
     if (start->first && start->second) {

@@ -53,6 +53,7 @@ const char *ag_phase_name(ag_phase phase); /* "training" */
 typedef struct ag_stats {
     ag_phase phase;
     uint64_t version, episodes, steps;
+    uint64_t run_episodes;          /* of this run: `episodes` counts those of the checkpoint too */
     double mean_reward, mean_steps; /* of the last batch: per cent of the first cost; actions */
     double first_ms, best_ms;       /* since the start state was last replaced; 0: none yet */
     double best_percent;            /* 100 * (first - best) / first */

@@ -162,6 +162,7 @@ static void checkpoints_load_with_more_rules(void **state)
     ag_agent_stats(agent, &s);
     assert_int_equal(s.version, 4);
     assert_int_equal(s.episodes, 32);
+    assert_int_equal(s.run_episodes, 8);
     ag_agent_free(agent);
     ag_scores_done(&before);
     ag_scores_done(&after);
@@ -169,6 +170,33 @@ static void checkpoints_load_with_more_rules(void **state)
     tg_graph_unref(g);
     tg_rules_unref(some);
     tg_rules_unref(all);
+}
+
+/* A policy that optimizing starts from is never written, and a wrong path is said. */
+static void optimizing_only_reads_its_policy(void **state)
+{
+    (void)state;
+    const char *path = unit_temporary("policy.rgc");
+    tg_rules *rules = load_rules();
+    tg_graph *g = sample("conv-bn");
+    tg_trail *best;
+    ag_options o = {.shape = small, .checkpoint = path, .most_episodes = 8};
+    assert_status(ag_optimize(rules, g, &o, NULL, NULL, NULL, &best), TG_IO);
+    assert_contains(tg_message(), "policy.rgc");
+    ag_agent *agent = agent_of(rules, NULL, 0);
+    assert_ok(ag_agent_save(agent, path));
+    ag_agent_free(agent);
+    assert_ok(ag_optimize(rules, g, &o, NULL, NULL, NULL, &best));
+    assert_true(best->cost_ms < tg_graph_cost_ms(g));
+    tg_trail_unref(best);
+    ag_checkpoint c;
+    ag_view *view = ag_view_new(rules);
+    assert_ok(ag_checkpoint_load(path, ag_view_spec(view), &c));
+    assert_int_equal(c.policy->version, 0);
+    ag_checkpoint_done(&c);
+    ag_view_unref(view);
+    tg_graph_unref(g);
+    tg_rules_unref(rules);
 }
 
 /* A person steps, vetoes, overrides and takes back while training goes on. */
@@ -255,6 +283,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(scores_are_probabilities),
     cmocka_unit_test(nothing_to_do_is_fine),
     cmocka_unit_test(checkpoints_load_with_more_rules),
+    cmocka_unit_test(optimizing_only_reads_its_policy),
     cmocka_unit_test(a_person_works_while_it_trains),
     cmocka_unit_test(optimizing_can_be_cancelled),
 };
