@@ -232,7 +232,7 @@ void ui_diff_rule(ui_text *out, const tg_rule_info *rule, const tg_graph *g, con
     tg_str_free(&words);
 }
 
-static ui_face verdict_face(tg_verdict v)
+ui_face ui_verdict_face(tg_verdict v)
 {
     static const ui_face faces[] = {[TG_UNSURE] = UI_FACE_unsure,
                                     [TG_FASTER] = UI_FACE_faster,
@@ -252,7 +252,7 @@ static void add_measured(ui_text *out, const ui_session *s, const tg_comparison 
                  ui_ms(b, c->after_ms), ui_signed(p, 100 * (c->ratio - 1), 1),
                  ui_signed(low, 100 * (c->ratio_low - 1), 1),
                  ui_signed(high, 100 * (c->ratio_high - 1), 1));
-    ui_line_add(line, verdict_face(c->verdict), tg_verdict_name(c->verdict));
+    ui_line_add(line, ui_verdict_face(c->verdict), tg_verdict_name(c->verdict));
     ui_line_addf(line, UI_FACE_plain, "  %s n=%d+%d", s->backend->name, c->n, c->n);
     if (c->more) ui_line_addf(line, UI_FACE_unsure, ", about %d more samples", c->more);
     ui_text_add(out, UI_FACE_plain, "\n");

@@ -7,6 +7,7 @@
 
 /* Number with sign and a true minus, "−3.1"; into buf of 24 bytes; returns buf. */
 char *ui_signed(char *buf, double x, int decimals);
+ui_face ui_verdict_face(tg_verdict v);
 /* Milliseconds with four digits, "3.420". */
 char *ui_ms(char *buf, double ms);
 

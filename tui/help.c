@@ -2,6 +2,8 @@
 /* The texts of help, all made from the tables of commands, keys, options, faces and modes. */
 #include "help.h"
 
+#include "rules.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,6 +283,8 @@ tg_status ui_help_visit(ui_app *ui, const char *target)
         ui_buffer *b = ui_help_begin(ui, target);
         ui_describe_mode(ui, mode, &b->text);
         ui_help_show(ui, b);
+    } else if (tg_starts_with(target, "rule:")) {
+        return ui_rule_show(ui, name);
     } else {
         return tg_fail(TG_NOTFOUND, "Nothing is called `%s'", name);
     }

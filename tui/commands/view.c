@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the screen shows: folds, buffers, glyphs and colours, from a menu. */
+#include "tui/menu.h"
+#include "tui/session.h"
+
+UI_FAMILY(view);
+
+DEFCMD(menu, "view-menu", "", "Show the menu of views: folds, buffers, glyphs, colours.")
+{
+    static const ui_menu_argument arguments[] = {
+        {'g', "Glyphs", UI_OPT_glyphs},
+        {'c', "Colours", UI_OPT_colours},
+        {'b', "Background", UI_OPT_background_mode},
+        {0},
+    };
+    static const ui_menu_item folds[] = {
+        {"1", "Stages", "fold-stages", NULL},       {"2", "Blocks", "fold-blocks", NULL},
+        {"3", "Operators", "show-operators", NULL}, {"4", "Constants", "show-constants", NULL},
+        {"W", "Weights", "toggle-weights", NULL},   {0},
+    };
+    static const ui_menu_item buffers[] = {
+        {"d", "Diff", "diff", NULL},
+        {"t", "History", "history", NULL},
+        {"n", "Node", "describe-node", NULL},
+        {"s", "Training", "training", NULL},
+        {0},
+    };
+    static const ui_menu_item lists[] = {
+        {"m", "Measurements", "measure-queue", NULL},
+        {"r", "Rules", "rule-library", NULL},
+        {"l", "Layout", "restore-layout", NULL},
+        {0},
+    };
+    static const ui_menu_group groups[] = {
+        {"Fold to", folds}, {"Show", buffers}, {"Lists", lists}, {0}};
+    static const ui_menu view_menu = {"View", arguments, groups};
+    tg_status status = ui_menu_run(ui, &view_menu);
+    ui_app_theme(ui);
+    ui_touch(ui);
+    return status;
+}
