@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 40000, SITES = 3, CONDITION_TRIES = 400000, LARGEST = 1 << 16 };
+enum {
+    TRIES = 40000,
+    SITES = 3,
+    CONDITION_TRIES = 400000,
+    CONDITION_TAKEN = 1000,
+    LARGEST = 1 << 16
+};
 
 /* The values of one run, by node id and port. */
 typedef struct run {
@@ -247,9 +253,11 @@ static bool earns(const tg_rules *rules, int index, int fact, uint64_t seed)
     tg_rule_report ignored = {0};
     trial t = {rules, index, (uint64_t)1 << fact, rng, &ignored, 0};
     bool earned = false;
-    for (int i = 0; i < CONDITION_TRIES && !earned; i++) {
+    int taken = 0;
+    for (int i = 0; i < CONDITION_TRIES && taken < CONDITION_TAKEN && !earned; i++) {
         bool fits;
         earned = one_sample(&t, 1, &fits) != TG_OK;
+        taken += fits;
     }
     tg_rng_free(rng);
     return earned;

@@ -13,9 +13,6 @@ static const struct {
      "to y = Transpose(x; perm=compose(q, p))",
      "differs"},
     {"given x:[*p,_,_] y:[*q,_,_]\nfrom t = MatMul(x, y)\nto t = MatMul(y, x)", "differs"},
-    {"given *x\nfrom t = Concat(*x; axis=i)\n *y = Split(t; axis=i, split=_, num_outputs=_)\n"
-     "to *y = *x",
-     "no graph|differs|conditions"},
     {"given x\nfrom t = Cast(x; to=_, ..a)\n y = Cast(t; to=b, ..c)\nif b == type(x)\nto y = x",
      "differs"},
     {"given x k:[m,_,*r] b:[m]?0 scale,shift,mean,var:[m]\n"
@@ -37,16 +34,6 @@ static const struct {
      "differs"},
 };
 
-static bool holds_any(const char *text, const char *words)
-{
-    char *copy = strdup(words), *save = NULL;
-    bool found = false;
-    for (char *w = strtok_r(copy, "|", &save); w; w = strtok_r(NULL, "|", &save))
-        found |= strstr(text, w) != NULL;
-    free(copy);
-    return found;
-}
-
 static void wrong_rules_are_found_out(void **state)
 {
     (void)state;
@@ -57,9 +44,7 @@ static void wrong_rules_are_found_out(void **state)
         tg_str_addf(&text, "rule wrong\n%s\n", wrong[i].body);
         assert_ok(tg_rules_parse(tg_str_text(&text), "algebra.rules", &rules));
         tg_status status = tg_rule_prove(rules, 0, 3, 60, &report);
-        /* The fourth is right wherever it fits: shapes alone refuse the rest. */
-        if (i == 3 && status == TG_OK) status = TG_DIFFERS;
-        else if (status != TG_OK && !holds_any(tg_message(), wrong[i].words))
+        if (status != TG_OK && !strstr(tg_message(), wrong[i].words))
             fail_msg("rule %zu: %s", i, tg_message());
         if (status == TG_OK) fail_msg("rule %zu was not found out", i);
         tg_rules_unref(rules);
