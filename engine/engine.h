@@ -17,6 +17,7 @@
 #include "engine/ir/eval.h"
 #include "engine/ir/graph.h"
 #include "engine/ops/cost.h"
+#include "engine/ops/manual.h"
 #include "engine/ops/ops.h"
 
 #include "engine/onnx/onnx.h"
