@@ -616,5 +616,5 @@ tg_status ag_view_state(const ag_view *view, const tg_candidates *candidates, do
 void ag_view_lean(const ag_net *net, ag_real *value)
 {
     value[net->c_skip + C_DELTA_LOG] = (ag_real)-1.6;
-    value[net->s_skip + G_ANY] = (ag_real)-0.8;
+    value[net->s_skip + G_ANY] = -2;
 }
