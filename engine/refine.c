@@ -3,6 +3,7 @@
 
 #include "engine/base/vec.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct refine {
@@ -44,17 +45,75 @@ static bool keep(void *ctx, const tg_rule_info *info)
     return !has(w->without.v, w->without.n, info->name);
 }
 
-/* Searches with the rules that are left and keeps what it finds if that is faster than *best. */
+/*
+ * The candidate that stands for a step taken elsewhere: the same site; else a site of that rule
+ * with the same words, or one that saves as much. -1 if there is none.
+ */
+static int find_step(const tg_candidates *c, const tg_trail *step)
+{
+    int i = tg_candidates_find_key(c, step->taken.key);
+    double saved = step->cost_ms - step->parent->cost_ms;
+    for (int pass = 0; pass < 2 && i < 0; pass++)
+        for (int k = 0; k < tg_candidates_count(c) && i < 0; k++) {
+            const tg_candidate *other = tg_candidates_get(c, k);
+            const tg_rule_info *rule = tg_rules_get(tg_candidates_rules(c), other->site->rule);
+            if (strcmp(rule->name, step->taken.rule) != 0) continue;
+            bool same = pass == 0 ? strcmp(tg_site_words(tg_candidates_graph(c), other->site),
+                                           step->taken.site) == 0
+                                  : fabs(other->preview.cost_delta_ms - saved) < 1e-9;
+            if (same) i = k;
+        }
+    return i;
+}
+
+/* One step of the old trail on the new one, if it is still there. */
+static tg_status follow_step(const refine *w, const tg_trail *step, tg_trail **at)
+{
+    tg_candidates *c;
+    tg_trail *next = NULL;
+    if (has(w->without.v, w->without.n, step->taken.rule)) return TG_OK;
+    TG_TRY(tg_candidates_find(w->rules, (*at)->graph, w->o->measure.job, &c));
+    int i = find_step(c, step);
+    tg_status status = i >= 0 ? tg_trail_step(*at, c, i, &next) : TG_OK;
+    tg_candidates_free(c);
+    if (status != TG_OK || !next) return status;
+    tg_trail_unref(*at);
+    *at = next;
+    return TG_OK;
+}
+
+/* The trail again without the steps of the rules left out. */
+static tg_status follow(const refine *w, const tg_trail *trail, tg_trail **out)
+{
+    tg_trail *at = tg_trail_root(w->g);
+    for (int depth = 1; depth <= trail->depth; depth++) {
+        tg_status status = follow_step(w, tg_trail_at(trail, depth), &at);
+        if (status == TG_OK) continue;
+        tg_trail_unref(at);
+        return status;
+    }
+    *out = at;
+    return TG_OK;
+}
+
+static tg_status search_again(const refine *w, const tg_trail *best, tg_trail **other)
+{
+    tg_search_report report;
+    if (!w->o->search) return follow(w, best, other);
+    tg_rules *rest = tg_rules_select(w->rules, keep, (void *)(uintptr_t)w);
+    tg_status status =
+        tg_search_run(w->o->search, rest, w->g, &w->o->search_options, &report, other);
+    tg_rules_unref(rest);
+    return status;
+}
+
+/* Keeps what is found without the rule if that is faster than *best. */
 static tg_status try_without(refine *w, const char *rule, tg_trail **best)
 {
-    tg_search_report search_report;
     tg_comparison comparison;
     tg_trail *other;
     tg_vec_push(&w->without, rule);
-    tg_rules *rest = tg_rules_select(w->rules, keep, w);
-    tg_status status =
-        tg_search_run(w->o->search, rest, w->g, &w->o->search_options, &search_report, &other);
-    tg_rules_unref(rest);
+    tg_status status = search_again(w, *best, &other);
     bool better = false;
     if (status == TG_OK) {
         status = tg_measure_compare(w->o->backend, (*best)->graph, other->graph, &w->o->measure,
@@ -74,7 +133,7 @@ static tg_status try_without(refine *w, const char *rule, tg_trail **best)
 static tg_status refine_rules(refine *w, tg_trail **best)
 {
     const char *rule;
-    while (w->o->search && (rule = most_used(w, *best))) {
+    while ((rule = most_used(w, *best))) {
         if (w->o->progress) w->o->progress(w->o->ctx, (int)w->tried.n, (int)w->tried.n + 1, rule);
         tg_vec_push(&w->tried, rule);
         TG_TRY(try_without(w, rule, best));

@@ -105,18 +105,27 @@ static void show_refine(void *ctx, int tried, int rules, const char *without)
     ui_progress_show(&r->progress, (double)tried / (rules + 4), "measuring without %s", without);
 }
 
+/* Only says what measuring finds. */
+static tg_status compare(run *r, const tg_refine_options *o)
+{
+    tg_status status =
+        tg_measure_compare(o->backend, r->model, r->best->graph, &o->measure, &r->refined.latency);
+    r->measured = status == TG_OK;
+    return status;
+}
+
 /* By measurement: rules that do not pay on this machine are left out. */
 static tg_status refine(run *r)
 {
     double budget = ui_arg_num(r->args, "measure");
-    const tg_search *search = ui_arg_flag(r->args, "as-predicted") ? NULL : tg_search_find(r->by);
-    tg_refine_options o = {.search = search,
+    tg_refine_options o = {.search = tg_search_find(r->by),
                            .search_options = search_options(r),
                            .backend = ui_work_backend(r->args),
                            .measure = ui_work_measure(r->args, budget / 2),
                            .progress = show_refine,
                            .ctx = r};
     if (budget <= 0 || !r->best->depth) return TG_OK;
+    if (ui_arg_flag(r->args, "as-predicted")) return compare(r, &o);
     o.search_options.progress = NULL;
     tg_status status = tg_refine(r->rules, r->model, &o, &r->best, &r->refined);
     if (status == TG_UNSUPPORTED) {
