@@ -285,6 +285,14 @@ static void add_policy(const tg_state *state, ui_line *line)
                  state->info.probability, state->info.rank);
 }
 
+static void add_tag(const tg_state *state, int width, ui_line *line)
+{
+    if (!state->tag) return;
+    ui_line_add(line, UI_FACE_key, "[");
+    ui_line_fit(line, UI_FACE_key, state->tag, width);
+    ui_line_add(line, UI_FACE_key, "] ");
+}
+
 void ui_tree_draw_step(ui_session *s, const ui_tree *tree, int id, bool marked, int width,
                        ui_line *line)
 {
@@ -299,13 +307,17 @@ void ui_tree_draw_step(ui_session *s, const ui_tree *tree, int id, bool marked, 
     ui_line_addf(line, UI_FACE_plain, "%3d ", depth_of(h, id));
     if (id == 0) {
         char ms[24];
-        ui_line_addf(line, UI_FACE_plain, "    the model as loaded, %s ms predicted",
+        ui_line_add(line, UI_FACE_plain, "    ");
+        add_tag(state, 20, line);
+        ui_line_addf(line, UI_FACE_plain, "the model as loaded, %s ms predicted",
                      ui_ms(ms, state->trail->cost_ms));
     } else {
         int at = NUMBER + WHO;
         ui_line_add(line, you ? UI_FACE_prompt : UI_FACE_plain, you ? "you " : "agt ");
         ui_line_pad(line, at);
-        ui_line_fit(line, UI_FACE_plain, state->trail->taken.rule, c.rule - 1);
+        add_tag(state, c.rule / 2, line);
+        ui_line_fit(line, UI_FACE_plain, state->trail->taken.rule,
+                    at + c.rule - 1 - ui_line_width(line));
         ui_line_pad(line, at += c.rule);
         ui_line_fit(line, UI_FACE_plain, state->trail->taken.site, c.site - 1);
         ui_line_pad(line, at += c.site);
@@ -318,5 +330,4 @@ void ui_tree_draw_step(ui_session *s, const ui_tree *tree, int id, bool marked, 
         if (c.version && state->info.version >= 0)
             ui_line_addf(line, UI_FACE_plain, "v%lld", (long long)state->info.version);
     }
-    if (state->tag) ui_line_addf(line, UI_FACE_key, " [%s]", state->tag);
 }

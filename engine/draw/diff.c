@@ -43,7 +43,7 @@ static bool drawn(const tg_node *node)
 static void reach(scene *s, uint32_t id, uint64_t distance)
 {
     bool fresh;
-    if (!drawn(tg_graph_node(s->before, id))) return;
+    if (!drawn(tg_graph_node(s->before, id)) || !drawn(node_after(s, id))) return;
     if (s->gone.n + s->kept.n >= TG_DIFF_MOST_ROWS) return;
     uint64_t *at = tg_map_put(&s->distance, id, &fresh);
     if (!fresh) return;
