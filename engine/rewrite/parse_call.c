@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One operator with its inputs and attributes: Conv(x, k, b; group=1, ..a). */
+#include "func.h"
 #include "parse.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *op_word(void *ctx, int i)
@@ -91,11 +93,24 @@ static bool call_follows(const parser *p)
     return p->lx.now.kind == TOKEN_NAME && *p->lx.p == '(';
 }
 
+/* Functions have small names, operators large ones: float(c) stands for a number. */
+static bool function_follows(const parser *p)
+{
+    char name[32];
+    if (p->side != SIDE_TO || p->lx.now.n >= (int)sizeof name) return false;
+    snprintf(name, sizeof name, "%.*s", p->lx.now.n, p->lx.now.p);
+    return func_named(name) >= 0;
+}
+
 static tg_status parse_term(parser *p, term *t)
 {
     place at = p->lx.now.at;
     tg_status status = TG_OK;
     const char *name;
+    if (call_follows(p) && function_follows(p)) {
+        *t = (term){.kind = TERM_NUMBER, .at = at};
+        return parse_expr(p, &t->e);
+    }
     if (call_follows(p)) return nested_call(p, t);
     token_kind kind = p->lx.now.kind;
     if (kind == TOKEN_INT || kind == TOKEN_FLOAT || lex_is(&p->lx, '-')) {
