@@ -2,6 +2,7 @@
 #include "diff.h"
 
 #include "char.h"
+#include "modes/graph.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,7 +83,7 @@ static void draw_side(ui_line *line, const tg_diff_side *side, int row, const co
     if (row < 0) return;
     const tg_diff_row *r = &side->rows[row];
     ui_face face = r->changed ? changed : UI_FACE_plain;
-    char shape[TG_SHAPE_TEXT], ms[24];
+    char shape[TG_SHAPE_TEXT + 64], ms[24];
     int at = c->start + MARK;
     ui_line_add(line, face, r->changed ? mark : " ");
     ui_line_pad(line, at);
@@ -93,9 +94,11 @@ static void draw_side(ui_line *line, const tg_diff_side *side, int row, const co
     if (c->op) ui_line_fit(line, face, r->op, c->op - 1);
     ui_line_pad(line, at += c->op);
     if (c->shape && r->type.dtype)
-        ui_line_fit(line, UI_FACE_plain, tg_shape_text(shape, &r->type.shape), c->shape - 1);
+        ui_line_fit(line, UI_FACE_plain, ui_graph_shape(shape, sizeof shape, &r->type.shape),
+                    c->shape - 1);
     ui_line_pad(line, at += c->shape);
-    if (c->ms) ui_line_addf(line, UI_FACE_predicted, "%8s", ui_ms(ms, r->cost_ms));
+    bool runs = strcmp(r->op, tg_op_get(TG_OP_INPUT)->name) != 0;
+    if (c->ms && runs) ui_line_addf(line, UI_FACE_predicted, "%8s", ui_ms(ms, r->cost_ms));
 }
 
 static ui_line *next_line(ui_text *out)
@@ -323,11 +326,11 @@ static void add_paragraph(ui_text *out, const tg_rule_info *rule, const tg_diff 
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < sides[k]->n; i++) {
             const tg_diff_row *r = &sides[k]->rows[i];
-            char shape[TG_SHAPE_TEXT];
+            char shape[TG_SHAPE_TEXT + 64] = "";
             if (!r->changed) continue;
+            if (r->type.dtype) ui_graph_shape(shape, sizeof shape, &r->type.shape);
             ui_text_addf(out, k ? UI_FACE_new : UI_FACE_removed, "%s %s  %s  %s", k ? "+" : "−",
-                         r->label, r->op,
-                         r->type.dtype ? tg_shape_text(shape, &r->type.shape) : "");
+                         r->label, r->op, shape);
             if (r->n_weights) ui_text_addf(out, UI_FACE_plain, "  ◂W%d", r->n_weights);
             ui_text_add(out, UI_FACE_plain, "\n");
         }

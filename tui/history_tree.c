@@ -303,7 +303,7 @@ void ui_tree_draw_step(ui_session *s, const ui_tree *tree, int id, bool marked, 
     const char *glyph = glyph_of(h, tree, id, &face);
     bool you = state->info.who == TG_BY_YOU;
     ui_line_add(line, UI_FACE_marked, marked ? "*" : " ");
-    ui_line_add(line, face, id == 0 ? "○" : glyph);
+    ui_line_add(line, face, glyph);
     ui_line_addf(line, UI_FACE_plain, "%3d ", depth_of(h, id));
     if (id == 0) {
         char ms[24];

@@ -328,6 +328,23 @@ static void exports_state_their_scope(void **state)
     ui_app_free(ui);
 }
 
+/* The table is searched by halves; the signs of the tree differ in ASCII too. */
+static void signs_are_told_apart(void **state)
+{
+    static const uint32_t points[] = {
+#define GLYPH(cp, ascii) cp,
+#include "tui/glyph.def"
+#undef GLYPH
+    };
+    (void)state;
+    for (size_t i = 1; i < sizeof points / sizeof *points; i++)
+        assert_true(points[i - 1] < points[i]);
+    static const uint32_t signs[] = {0x25cf, 0x25a0, 0x25c7, 0x2605, 0x25c9};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_true(ui_char_ascii(signs[i]) != ui_char_ascii(signs[k]));
+}
+
 /* Without a model every buffer and command says so. */
 static void nothing_without_a_model(void **state)
 {
@@ -368,6 +385,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rules_are_listed),
     cmocka_unit_test(training_is_told),
     cmocka_unit_test(exports_state_their_scope),
+    cmocka_unit_test(signs_are_told_apart),
     cmocka_unit_test(nothing_without_a_model),
 };
 UNIT_MAIN(tests)

@@ -130,24 +130,26 @@ static size_t diff_rows(ui_app *ui, ui_buffer *buffer)
     return buffer->text.lines.n;
 }
 
-static void candidate_header(ui_session *s, int row, ui_line *line)
+static void candidate_header(ui_session *s, int row, int width, ui_line *line)
 {
     const tg_candidate *c = ui_session_candidate(s, row);
     if (!c) return;
-    const tg_graph *g = tg_candidates_graph(s->view->candidates);
     char ops[24];
-    ui_line_addf(line, UI_FACE_header, "cand %d  %s  at %s  Δops %s", row + 1,
-                 tg_rules_get(s->rules, c->site->rule)->name, tg_site_words(g, c->site),
-                 ui_signed(ops, c->preview.nodes_come - c->preview.nodes_gone, 0));
+    ui_line_addf(line, UI_FACE_header, "cand %d  %s", row + 1,
+                 tg_rules_get(s->rules, c->site->rule)->name);
     if (s->view->scores.n)
         ui_line_addf(line, UI_FACE_header, "  π %.2f", s->view->scores.p[s->view->order[row]]);
+    ui_line_addf(line, UI_FACE_header, "  Δops %s  at ",
+                 ui_signed(ops, c->preview.nodes_come - c->preview.nodes_gone, 0));
+    ui_line_fit(line, UI_FACE_header,
+                tg_site_words(tg_candidates_graph(s->view->candidates), c->site),
+                width - ui_line_width(line));
 }
 
 static bool diff_header(ui_app *ui, ui_buffer *buffer, int width, ui_line *line)
 {
     const diff_view *v = buffer->data;
     ui_session *s = ui_session_get(ui);
-    (void)width;
     if (!s) return false;
     sync(ui, buffer);
     if (v->what == STATES) {
@@ -158,7 +160,7 @@ static bool diff_header(ui_app *ui, ui_buffer *buffer, int width, ui_line *line)
                      state->parent < 0 ? "the model" : state->trail->taken.rule,
                      state->parent < 0 ? "" : "  at ",
                      state->parent < 0 ? "" : state->trail->taken.site);
-    } else candidate_header(s, ui_session_row_at_point(s), line);
+    } else candidate_header(s, ui_session_row_at_point(s), width, line);
     if (!line->text.n) ui_line_add(line, UI_FACE_header, " ");
     return true;
 }

@@ -7,7 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 36, FAMILY_COLUMNS = 9 };
+enum { WIDE = 100, NAME = 38, NARROW_NAME = 32, FAMILY_COLUMNS = 9 };
+
+/* Narrow windows have no columns for the family and the change. */
+typedef struct columns {
+    int name, family, change;
+} columns;
+
+static columns share_columns(int width)
+{
+    if (width < WIDE) return (columns){.name = NARROW_NAME};
+    return (columns){NAME, FAMILY_COLUMNS, 8};
+}
 
 /* Tallies by rule; made anew when a view came or HEAD moved. */
 typedef struct rules_view {
@@ -52,8 +63,10 @@ static size_t rules_rows(ui_app *ui, ui_buffer *buffer)
 
 static void add_count(ui_line *line, int n, int width)
 {
+    int at = ui_line_width(line);
     if (n) ui_line_addf(line, UI_FACE_plain, "%*d", width, n);
-    else ui_line_addf(line, UI_FACE_stale, "%*s", width, "·");
+    else ui_line_pad(line, at + width - 1);
+    if (!n) ui_line_add(line, UI_FACE_stale, "·");
 }
 
 static void rules_draw(ui_app *ui, ui_buffer *buffer, size_t row, int width, ui_line *line)
@@ -67,27 +80,33 @@ static void rules_draw(ui_app *ui, ui_buffer *buffer, size_t row, int width, ui_
     char p[24];
     const ui_rule_tally *t = &v->tallies.v[row];
     const tg_rule_info *rule = tg_rules_get(s->rules, (int)row);
+    columns c = share_columns(width);
     ui_line_add(line, UI_FACE_vetoed, t->vetoed ? "! " : "  ");
-    ui_line_fit(line, t->vetoed ? UI_FACE_vetoed : UI_FACE_plain, rule->name, NAME - 1);
-    ui_line_pad(line, 2 + NAME);
-    ui_line_fit(line, UI_FACE_plain, rule->family, FAMILY_COLUMNS - 1);
-    ui_line_pad(line, 2 + NAME + FAMILY_COLUMNS);
+    ui_line_fit(line, t->vetoed ? UI_FACE_vetoed : UI_FACE_plain, rule->name, c.name - 1);
+    ui_line_pad(line, 2 + c.name);
+    if (c.family) ui_line_fit(line, UI_FACE_plain, rule->family, c.family - 1);
+    ui_line_pad(line, 2 + c.name + c.family);
     add_count(line, t->sites, 5);
     add_count(line, t->you, 5);
     add_count(line, t->agent, 6);
-    ui_line_addf(line, UI_FACE_predicted, "%*s  ", isnan(t->change) ? 8 : 8 + 2 * (t->change < 0),
-                 isnan(t->change) ? "" : ui_signed(p, t->change, 1));
+    if (c.change && !isnan(t->change))
+        ui_line_addf(line, UI_FACE_predicted, "   %s", ui_signed(p, t->change, 1));
+    ui_line_pad(line, 2 + c.name + c.family + 16 + c.change);
+    ui_line_add(line, UI_FACE_plain, "  ");
     ui_line_fit(line, UI_FACE_plain, rule->about, width - ui_line_width(line));
 }
 
 static bool rules_header(ui_app *ui, ui_buffer *buffer, int width, ui_line *line)
 {
-    (void)ui, (void)buffer, (void)width;
+    columns c = share_columns(width);
+    (void)ui, (void)buffer;
     ui_line_add(line, UI_FACE_header, "  rule");
-    ui_line_pad(line, 2 + NAME);
-    ui_line_add(line, UI_FACE_header, "family");
-    ui_line_pad(line, 2 + NAME + FAMILY_COLUMNS);
-    ui_line_add(line, UI_FACE_header, "sites  you agent change%  about");
+    ui_line_pad(line, 2 + c.name);
+    if (c.family) ui_line_add(line, UI_FACE_header, "family");
+    ui_line_pad(line, 2 + c.name + c.family);
+    ui_line_add(line, UI_FACE_header, "sites  you agent");
+    if (c.change) ui_line_add(line, UI_FACE_header, " change%");
+    ui_line_add(line, UI_FACE_header, "  about");
     return true;
 }
 

@@ -167,9 +167,13 @@ static void add_costs(ui_text *out, const ui_session *s)
                  "%d in the history, %d demonstration%s in use", overrides, s->stats.demos,
                  s->stats.demos == 1 ? "" : "s");
     ui_text_add(out, UI_FACE_plain, "\n");
-    ui_line_addf(start_line(out, "cost"), UI_FACE_plain,
-                 "%d thread%s at lower priority; rests while something is measured", threads,
-                 threads == 1 ? "" : "s");
+    if (threads)
+        ui_line_addf(start_line(out, "cost"), UI_FACE_plain,
+                     "%d thread%s at lower priority; rests while something is measured", threads,
+                     threads == 1 ? "" : "s");
+    else
+        ui_line_add(start_line(out, "cost"), UI_FACE_plain,
+                    "nothing: the option train-threads is 0");
     ui_text_add(out, UI_FACE_plain, "\n");
 }
 
