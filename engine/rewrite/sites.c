@@ -198,6 +198,7 @@ static int widest(const tg_rules *rules)
 
 static bool changed(const region *r, const tg_graph *was, uint32_t id)
 {
+    if (id == tg_value_node(TG_NO_VALUE)) return false;
     return id >= r->g->n_ids || r->g->nodes[id] != was->nodes[id] || r->distance[id] == 0;
 }
 
@@ -210,9 +211,7 @@ static bool still_holds(const region *r, const tg_graph *was, const tg_site *sit
         if (changed(r, was, site->nodes[i])) return false;
     if (r->distance[anchor] >= 0 && r->distance[anchor] <= b->rule->radius) return false;
     for (int i = 0; i < b->rule->n_values; i++) {
-        if (b->has_value >> i & 1 && b->values[i] != TG_NO_VALUE &&
-            changed(r, was, tg_value_node(b->values[i])))
-            return false;
+        if (b->has_value >> i & 1 && changed(r, was, tg_value_node(b->values[i]))) return false;
         if (!(b->has_list >> i & 1)) continue;
         for (int k = 0; k < b->lists[i].n; k++)
             if (changed(r, was, tg_value_node(b->lists[i].v[k]))) return false;
