@@ -136,6 +136,25 @@ static void updates_equal_fresh_finds(void **state)
     tg_rules_unref(rules);
 }
 
+/* Sites far from a step are kept as they are, also those whose biases are absent. */
+static void far_sites_are_kept(void **state)
+{
+    (void)state;
+    tg_rules *rules = all_rules();
+    tg_rng *rng = tg_rng_new(9);
+    for (int i = 0; i < 8; i++) {
+        tg_graph *g = graph_of(
+            "x:[1,2,6,6] k,l:[3,2,3,3]",
+            "u = Conv(x, k; pads=[1,1,1,1]) v = Conv(x, l; pads=[1,1,1,1]) w = Add(u, v) "
+            "a = Sigmoid(w) b = Exp(a) c = Abs(b) d = Neg(c) e = Neg(d) f = Tanh(e) "
+            "g = Identity(f) h = Transpose(g; perm=[0,1,3,2]) i = Transpose(h; perm=[0,1,3,2])",
+            "const(k, l), once(u, v, w, a, b, c, d, e, f, g, h)", "i = Identity(i)");
+        walk(rules, g, rng, 5);
+    }
+    tg_rng_free(rng);
+    tg_rules_unref(rules);
+}
+
 static void any_number_of_products_become_one(void **state)
 {
     (void)state;
@@ -387,6 +406,7 @@ static void a_cancelled_search_stops(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(updates_equal_fresh_finds),
+    cmocka_unit_test(far_sites_are_kept),
     cmocka_unit_test(any_number_of_products_become_one),
     cmocka_unit_test(values_that_others_read_stay),
     cmocka_unit_test(cycles_are_refused),
