@@ -65,7 +65,7 @@ void ui_node_brief(const ui_session *s, const tg_row *row, tg_str *out)
     double time = row_ms(s, row);
     tg_str_addf(out, "%s", row->label);
     if (row->op[0]) tg_str_addf(out, "  %s", row->op);
-    if (row->fold) tg_str_addf(out, "  %u operators", row->n_nodes);
+    if (row->fold) tg_str_addf(out, "  %u operators", row->n_ops);
     tg_str_add(out, "  ");
     type_words(&row->type, out);
     if (row->n_nodes)
@@ -158,7 +158,7 @@ static void describe_fold(const ui_session *s, const tg_row *row, int width, ui_
 {
     char label[128];
     tg_str words = {0};
-    tg_str_addf(&words, "%u operators", row->n_nodes);
+    tg_str_addf(&words, "%u operators", row->n_ops);
     if (row->repeat > 1) tg_str_addf(&words, " in %u equal blocks", row->repeat);
     fact(out, "fold", &words, width);
     for (uint32_t i = 0; i < row->n_nodes && i < 12; i++)

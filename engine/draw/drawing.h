@@ -19,6 +19,7 @@ typedef struct tg_row {
     const char *op;    /* operator, or "" for a fold or an output */
     const uint32_t *nodes;
     uint32_t n_nodes;
+    uint32_t n_ops;         /* those of them that run: inputs are no operators */
     int32_t output;  /* index of the graph output, or -1 */
     uint32_t repeat; /* equal blocks behind a fold; 1 if it is none of several */
     uint64_t block;  /* key of the block that the row belongs to (for tg_draw_options.flipped) */

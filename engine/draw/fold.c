@@ -84,7 +84,8 @@ static void number_stages(const tg_graph *g, const uint32_t *ids, tg_block *b, u
     const tg_shape *shape = NULL;
     for (uint32_t i = 0, stage = 0, index = 0; i < n; i++) {
         const tg_shape *now = last_shape(g, ids, &b[i]);
-        if (i && (!now || !shape || !tg_shape_equal(now, shape))) {
+        if (g->nodes[ids[b[i].first]]->op == TG_OP_INPUT && b[i].count == 1) continue;
+        if (shape && (!now || !tg_shape_equal(now, shape))) {
             stage++;
             index = 0;
         }
@@ -117,6 +118,12 @@ uint32_t tg_draw_blocks(const tg_graph *g, const uint32_t *ids, uint32_t n, tg_b
     for (uint32_t r = 0; r < n; r++) {
         if (!cut[r] && r + 1 < n) continue;
         bool region = r > start;
+        if (!region && g->nodes[ids[r]]->op == TG_OP_INPUT && block == r) { /* a row of its own */
+            blocks[n_blocks] = (tg_block){.first = r};
+            close_block(g, ids, &blocks[n_blocks++], r + 1);
+            block = start = r + 1;
+            continue;
+        }
         if (branches && (region || !is_tail(g, ids[r]))) {
             blocks[n_blocks] = (tg_block){.first = block};
             close_block(g, ids, &blocks[n_blocks++], start);

@@ -53,7 +53,11 @@ static tg_row *add_row(group *w, const uint32_t *nodes, uint32_t n)
 {
     tg_row *row = &w->rows[w->d->n_rows];
     *row = (tg_row){.nodes = nodes, .n_nodes = n, .output = -1, .repeat = 1, .op = "", .rails = ""};
-    for (uint32_t i = 0; i < n; i++) w->row_of[nodes[i]] = (int32_t)w->d->n_rows;
+    for (uint32_t i = 0; i < n; i++) {
+        const tg_node *node = w->g->nodes[nodes[i]];
+        w->row_of[nodes[i]] = (int32_t)w->d->n_rows;
+        row->n_ops += node->op != TG_OP_INPUT && !node->constant;
+    }
     w->d->n_rows++;
     return row;
 }

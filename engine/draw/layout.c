@@ -14,8 +14,8 @@ void tg_box_words(const tg_row *row, tg_str *out)
     if (row->output >= 0) tg_str_addf(out, "output %.*s", LONGEST, row->label);
     else if (!row->fold) tg_str_addf(out, "%s", row->op);
     else if (row->repeat > 1)
-        tg_str_addf(out, "%s  %u ops in %u blocks", row->label, row->n_nodes, row->repeat);
-    else tg_str_addf(out, "%s  %u ops", row->label, row->n_nodes);
+        tg_str_addf(out, "%s  %u ops in %u blocks", row->label, row->n_ops, row->repeat);
+    else tg_str_addf(out, "%s  %u ops", row->label, row->n_ops);
     if (row->type.dtype) tg_str_addf(out, "  %s", tg_shape_text(shape, &row->type.shape));
 }
 

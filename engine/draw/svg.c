@@ -146,7 +146,7 @@ void tg_picture_count(const tg_graph *g, const tg_drawing *d, tg_picture_report 
 {
     *report = (tg_picture_report){.rows = d->n_rows, .ops = tg_graph_op_count(g)};
     for (uint32_t r = 0; r < d->n_rows; r++)
-        if (d->rows[r].fold) report->folded += d->rows[r].n_nodes;
+        if (d->rows[r].fold) report->folded += d->rows[r].n_ops;
 }
 
 static void write_svg(const tg_graph *g, const tg_picture_options *o, const tg_drawing *d,

@@ -34,7 +34,7 @@ char *ui_graph_shape(char *out, size_t size, const tg_shape *shape)
 static const char *op_words(const tg_row *row, char *buf, size_t size)
 {
     if (!row->fold) return row->op;
-    snprintf(buf, size, "%u op%s", row->n_nodes, row->n_nodes == 1 ? "" : "s");
+    snprintf(buf, size, "%u op%s", row->n_ops, row->n_ops == 1 ? "" : "s");
     return buf;
 }
 
@@ -223,20 +223,6 @@ static void draw_rails(ui_line *line, const char *rails, ui_face dot)
     }
 }
 
-/* What does not fit loses its beginning where that is a path, else its end. */
-static void draw_name(ui_line *line, ui_face face, const char *name, int cols)
-{
-    size_t n = strlen(name);
-    int width = ui_text_width(name, n);
-    if (width <= cols || !strchr(name, '/')) {
-        ui_line_fit(line, face, name, cols);
-        return;
-    }
-    size_t from = ui_text_at_column(name, n, width - cols + 1);
-    ui_line_add(line, face, "…");
-    ui_line_addn(line, face, name + from, n - from);
-}
-
 /* Eighths of cells; anything above 0 shows. */
 static void draw_bar(ui_line *line, double part)
 {
@@ -352,7 +338,9 @@ static void graph_draw(ui_app *ui, ui_buffer *buffer, size_t at, int width, ui_l
     ui_line_add(line, UI_FACE_plain, row->fold ? "⊞" : " ");
     if (tag >= 0) ui_line_addf(line, lit ? UI_FACE_marked : UI_FACE_predicted, "[%d]", tag + 1);
     ui_line_pad(line, c.at);
-    draw_name(line, row->fold ? UI_FACE_header : UI_FACE_plain, row->label, c.name);
+    ui_face name = row->fold ? UI_FACE_header : UI_FACE_plain;
+    if (strchr(row->label, '/')) ui_line_fit_end(line, name, row->label, c.name);
+    else ui_line_fit(line, name, row->label, c.name);
     if (c.op) {
         ui_line_pad(line, x + 1);
         ui_line_fit(line, face, op_words(row, text, sizeof text), c.op);
