@@ -185,8 +185,9 @@ void ui_node_describe(const ui_session *s, const tg_row *row, int width, ui_text
                 s->view->node_measured ? "● measured" : "○ predicted", ui_ms(ms, time),
                 share_of(s, time));
     fact(out, "time", &words, width);
-    tg_str_addf(&words, "%.4g million operations, %s moved", work.flops / 1e6,
-                tg_format_bytes(bytes, work.bytes));
+    if (work.flops < 1e6) tg_str_addf(&words, "%.0f", work.flops);
+    else tg_str_addf(&words, "%.4g million", work.flops / 1e6);
+    tg_str_addf(&words, " operations, %s moved", tg_format_bytes(bytes, work.bytes));
     fact(out, "work", &words, width);
     tg_str_free(&words);
 }

@@ -323,6 +323,8 @@ static void exports_state_their_scope(void **state)
     assert_true(size > folded);
     free(text);
     ui_run(ui, "C-c C-e\nassert-screen Scope of pictures\nC-g");
+    ui_run(ui, "assert-screen ███\nC-c C-v - l C-g\nassert-not ███");
+    ui_run(ui, "assert-screen ▒\nC-c C-v - m C-g\nassert-not ▒");
     ui_run(ui, "C-c C-v\nassert-screen Background\n3\nsettle");
     assert_int_equal(ui_session_get(ui)->view->drawing->level, 3);
     ui_app_free(ui);

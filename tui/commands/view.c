@@ -8,6 +8,8 @@ UI_FAMILY(view);
 DEFCMD(menu, "view-menu", "", "Show the menu of views: folds, buffers, glyphs, colours.")
 {
     static const ui_menu_argument arguments[] = {
+        {'l', "Latency column", UI_OPT_latency_overlay},
+        {'m', "Minimap", UI_OPT_minimap},
         {'g', "Glyphs", UI_OPT_glyphs},
         {'c', "Colours", UI_OPT_colours},
         {'b', "Background", UI_OPT_background_mode},

@@ -160,10 +160,11 @@ static columns plan_columns(const ui_session *s, const ui_graph_rows *r, int wid
     columns c = {.name = least(r->name, 36), .op = least(r->op, 20), .shape = least(r->shape, 18)};
     c.tag = snprintf(last, sizeof last, "[%d]", s->view->n_rows);
     c.at = (rails > 3 ? rails : 3) + 1 + c.tag + 1;
-    c.ms = 6;
-    c.bar = BAR;
+    bool latency = ui_opt_flag(UI_OPT_latency_overlay);
+    c.ms = latency ? 6 : 0;
+    c.bar = latency ? BAR : 0;
     c.note = NOTE;
-    c.map = width >= 60 ? MAP : 0;
+    c.map = width >= 60 && ui_opt_flag(UI_OPT_minimap) ? MAP : 0;
     int over = total(&c) - width;
     shrink(&c.note, SHORT_NOTE, &over);
     shrink(&c.name, 16, &over);
