@@ -65,6 +65,20 @@ void ui_line_fit(ui_line *line, ui_face face, const char *text, int cols)
     ui_line_add(line, face, "…");
 }
 
+void ui_line_fit_end(ui_line *line, ui_face face, const char *text, int cols)
+{
+    size_t n = strlen(text);
+    int width = ui_text_width(text, n);
+    if (cols <= 0) return;
+    if (width <= cols) {
+        ui_line_addn(line, face, text, n);
+        return;
+    }
+    size_t from = ui_text_at_column(text, n, width - cols + 1);
+    ui_line_add(line, face, "…");
+    ui_line_addn(line, face, text + from, n - from);
+}
+
 void ui_line_pad(ui_line *line, int col)
 {
     for (int at = ui_line_width(line); at < col; at++) ui_line_add(line, UI_FACE_plain, " ");

@@ -30,6 +30,8 @@ void ui_line_addn(ui_line *line, ui_face face, const char *text, size_t n);
 void ui_line_addf(ui_line *line, ui_face face, const char *fmt, ...) TG_PRINTF(3, 4);
 /* Adds at most `cols` columns of text; if it is longer it ends in an ellipsis. */
 void ui_line_fit(ui_line *line, ui_face face, const char *text, int cols);
+/* The same, but what is too long loses its beginning: the ends of long names tell them apart. */
+void ui_line_fit_end(ui_line *line, ui_face face, const char *text, int cols);
 /* Adds blanks up to column `col`. */
 void ui_line_pad(ui_line *line, int col);
 int ui_line_width(const ui_line *line);

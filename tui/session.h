@@ -25,6 +25,7 @@ typedef struct ui_view {
     tg_drawing *drawing; /* of its graph, with the folds of the session */
     tg_candidates *candidates;
     ag_scores scores; /* by the pinned policy; n == 0: not scored yet */
+    double *p;        /* as scores.p, but before vetoes are masked out; NULL: not scored */
     int *order;       /* row -> candidate, -1: STOP */
     int n_rows;
     double *node_ms; /* by node id: predicted, or measured where `node_measured` */

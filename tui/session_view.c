@@ -34,6 +34,7 @@ void ui_view_free(ui_view *view)
     tg_candidates_free(view->candidates);
     if (view->scores.n || view->scores.p) ag_scores_done(&view->scores);
     free(view->order);
+    free(view->p);
     free(view->node_ms);
     free(view);
 }
@@ -70,6 +71,18 @@ static void rank(ui_view *v)
     v->n_rows = n + 1;
 }
 
+/* What the policy would choose by if nothing were forbidden. */
+static void open_odds(ui_view *v)
+{
+    const ag_scores *s = &v->scores;
+    double sum = 0, most = -INFINITY;
+    if (!s->logit) return;
+    v->p = tg_calloc((size_t)s->n + 1, sizeof *v->p);
+    for (int i = 0; i <= s->n; i++) most = fmax(most, s->logit[i]);
+    for (int i = 0; i <= s->n; i++) sum += v->p[i] = exp(s->logit[i] - most);
+    for (int i = 0; i <= s->n; i++) v->p[i] /= sum;
+}
+
 static void predict_nodes(ui_view *v, const tg_graph *g)
 {
     v->node_ms = tg_calloc(g->n_ids, sizeof *v->node_ms);
@@ -102,6 +115,7 @@ static tg_status view_run(tg_job *job, void *ctx)
     TG_TRY(tg_job_poll(job));
     TG_TRY(score(w, v));
     rank(v);
+    open_odds(v);
     predict_nodes(v, w->graph);
     return TG_OK;
 }

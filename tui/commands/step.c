@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The agent's turn, and moving over the tree of states. */
 #include "tui/command.h"
+#include "tui/prompt.h"
 #include "tui/session.h"
 
 #include "engine/base/clock.h"
@@ -63,16 +64,23 @@ static tg_status parse_until(const char *text, int *steps, double *seconds, doub
     return TG_OK;
 }
 
-DEFCMD(
-    step_until, "step-until", "until:text=stop Until stop, N steps, N s or N ms",
-    "Let the agent go on until it stops, or for so many steps or seconds, or until the predicted "
-    "latency is as low as that.\n\nC-g and C-c C-c pause it after the present rewrite.")
+DEFCMD(step_until, "step-until", "[until]:text Until stop, N steps, N s or N ms",
+       "Let the agent go on until it stops or a condition holds.\n\nThat is so many steps or "
+       "seconds, or a predicted latency as low as that. C-g and C-c C-c pause it after the present "
+       "rewrite.")
 {
     ui_session *s;
     int steps;
     double seconds = 0, ms = 0;
+    char *text;
+    ui_prompt prompt = {.text = "Until (stop, N steps, N s, N ms)", .start = "stop"};
     TG_TRY(ui_session_need(ui, &s));
-    TG_TRY(parse_until(ui_arg(args, "until"), &steps, &seconds, &ms));
+    if (ui_arg(args, "until")) text = tg_strdup(ui_arg(args, "until"));
+    else TG_TRY(ui_ask(ui, &prompt, &text));
+    tg_status status = parse_until(text, &steps, &seconds, &ms);
+    free(text);
+    TG_TRY(status);
+    TG_TRY(ui_session_need(ui, &s));
     TG_TRY(ui_session_step(s, steps, false));
     s->until_ns = seconds > 0 ? tg_clock_ns() + (int64_t)(seconds * 1e9) : 0;
     s->until_ms = ms;

@@ -176,26 +176,36 @@ static void put_verdict(ui_line *line, const ui_session *s, const ui_measurement
     (void)s;
 }
 
-/* "↑3": the rank rose by three when the policy was adopted. */
-static void put_moved(ui_line *line, const ui_session *s, int row, uint64_t key)
+/* "↑3": the rank rose by three when the policy was adopted. Returns its columns. */
+static int moved_words(const ui_session *s, int row, uint64_t key, char *out, size_t size)
 {
-    if (s->was_typed != s->ui->typed || !s->was.n) return;
-    for (size_t i = 0; i < s->was.n; i++) {
-        int by = (int)i - row;
-        if (s->was.v[i] != key || !by) continue;
-        ui_line_addf(line, UI_FACE_new, " %s%d", by > 0 ? "↑" : "↓", abs(by));
-    }
+    *out = '\0';
+    if (s->was_typed != s->ui->typed) return 0;
+    for (size_t i = 0; i < s->was.n; i++)
+        if (s->was.v[i] == key && (int)i != row)
+            return snprintf(out, size, "%s%d", (int)i > row ? "↑" : "↓", abs((int)i - row)) - 2;
+    return 0;
+}
+
+static void put_rule(ui_line *line, const ui_session *s, ui_face face, const char *rule, int row,
+                     uint64_t key, int cols)
+{
+    char moved[24];
+    int width = moved_words(s, row, key, moved, sizeof moved);
+    ui_line_addf(line, face, "%*d ", RANK - 2, row + 1);
+    ui_line_fit(line, face, rule, width ? cols - width - 1 : cols);
+    if (!width) return;
+    ui_line_pad(line, RANK + cols - width);
+    ui_line_add(line, UI_FACE_new, moved);
 }
 
 /* ---- rows */
 
 static void draw_stop(ui_line *line, const ui_session *s, const list *l, const columns *c, int row)
 {
-    ui_line_addf(line, UI_FACE_plain, "%*d ", RANK - 2, row + 1);
-    ui_line_fit(line, UI_FACE_plain, "STOP", c->rule);
-    put_moved(line, s, row, 0);
+    put_rule(line, s, UI_FACE_plain, "STOP", row, 0, c->rule);
     ui_line_pad(line, RANK + c->rule + (c->site ? c->site + 1 : 0) + 1);
-    if (s->view->scores.n) put_probability(line, s->view->scores.p[s->view->scores.n]);
+    if (s->view->p) put_probability(line, s->view->p[s->view->scores.n]);
     int x = RANK + c->rule + (c->site ? c->site + 1 : 0) + (c->pi ? c->pi + 1 : 0);
     ui_line_pad(line, x + 1);
     if (c->predicted) put_signed(line, UI_FACE_predicted, 0, PREDICTED);
@@ -211,7 +221,7 @@ static void draw_numbers(ui_line *line, const ui_session *s, const list *l, cons
     double predicted = per_cent(s, candidate);
     if (c->pi) {
         ui_line_pad(line, x + 1);
-        if (s->view->scores.n) put_probability(line, s->view->scores.p[s->view->order[row]]);
+        if (s->view->p) put_probability(line, s->view->p[s->view->order[row]]);
         x += c->pi + 1;
     }
     if (c->predicted) {
@@ -249,8 +259,8 @@ static void put_site(ui_line *line, ui_face face, const tg_graph *g, const tg_si
     if (site->n_nodes > 1) snprintf(more, sizeof more, " +%d", site->n_nodes - 1);
     tg_graph_label(g, site->nodes[0], label, sizeof label);
     int room = cols - (int)strlen(more);
-    if (room < 4) ui_line_fit(line, face, label, cols);
-    else ui_line_fit(line, face, label, room);
+    if (room < 4) ui_line_fit_end(line, face, label, cols);
+    else ui_line_fit_end(line, face, label, room);
     if (room >= 4) ui_line_add(line, face, more);
 }
 
@@ -269,9 +279,7 @@ static void draw_candidate(ui_line *line, ui_session *s, const list *l, const co
                 : vetoed                            ? "!"
                 : row == ui_session_row_at_point(s) ? "▸"
                                                     : " ");
-    ui_line_addf(line, face, "%*d ", RANK - 2, row + 1);
-    ui_line_fit(line, face, rule, c->rule);
-    put_moved(line, s, row, key);
+    put_rule(line, s, face, rule, row, key, c->rule);
     int x = RANK + c->rule;
     if (c->site) {
         ui_line_pad(line, x + 1);
