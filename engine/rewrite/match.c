@@ -37,6 +37,8 @@ struct matcher {
     names kept;      /* as the newest element left them */
     size_t wanted;   /* no more elements than this one more */
     bool collecting; /* an element is being matched */
+    bool beaten;     /* an earlier element leads: this match is another one's */
+    uint32_t leader; /* first node of the element that the match began with */
 };
 
 /* What is bound at one time. */
@@ -356,9 +358,18 @@ static bool facts_hold(matcher *m, bool of_elements)
     return true;
 }
 
+static int first_each(const matcher *m)
+{
+    return m->rule->element.steps[0].node;
+}
+
 static void take_element(matcher *m)
 {
-    if (m->elements.n > m->wanted || !facts_hold(m, true)) return;
+    if (m->beaten || m->elements.n > m->wanted || !facts_hold(m, true)) return;
+    if (m->rule->each == EACH_SHARED && m->nodes[first_each(m)] < m->leader) {
+        m->beaten = true;
+        return;
+    }
     element e = {{0}, {0}};
     for (uint64_t b = m->each_nodes; b; b &= b - 1)
         e.nodes[__builtin_ctzll(b)] = m->nodes[__builtin_ctzll(b)];
@@ -413,15 +424,11 @@ static bool elements_of_list(matcher *m)
     return list.n > 0;
 }
 
-static int first_each(const matcher *m)
-{
-    return m->rule->element.steps[0].node;
-}
-
 /* All users of the shared value that match like the one at hand, if that is the first of them. */
 static bool elements_of_users(matcher *m)
 {
-    uint32_t leader = m->nodes[first_each(m)];
+    m->leader = m->nodes[first_each(m)];
+    m->beaten = false;
     m->wanted = SIZE_MAX - 1;
     mark before = mark_now(m);
     forget_element(m);
@@ -435,7 +442,9 @@ static bool elements_of_users(matcher *m)
             m->elements.v[k] = m->elements.v[k - 1];
         m->elements.v[k] = e;
     }
-    return m->elements.n >= 2 && m->elements.v[0].nodes[at] == leader;
+    bool leads = !m->beaten && m->elements.n >= 2 && m->elements.v[0].nodes[at] == m->leader;
+    m->beaten = false;
+    return leads;
 }
 
 static void list_elements(matcher *m)
@@ -532,7 +541,7 @@ static void run_users(matcher *m, const rule_plan *plan, int step, tg_value via)
     if (via == TG_NO_VALUE || tg_graph_maker(m->g, via)->constant) return;
     uint32_t n, last = UINT32_MAX;
     const tg_use *use = tg_graph_uses(m->g, tg_value_node(via), &n);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n && !m->beaten; i++) {
         if (use[i].port != tg_value_port(via) || use[i].node == last) continue;
         last = use[i].node;
         try_node(m, plan, step, m->g->nodes[last]);
