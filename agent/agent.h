@@ -74,7 +74,7 @@ typedef struct ag_scores {
     float *p;         /* [n + 1] probabilities, STOP last; vetoed ones 0 */
     float *logit;     /* [n + 1] */
     int best;         /* the most probable: a candidate, or n: STOP */
-    double value;     /* expected further gain, per cent of the first cost */
+    double value;     /* expected further gain and novelty, per cent of the first cost */
     double entropy;   /* nats */
     uint64_t version; /* of the policy */
     ag_state *state;  /* what was scored; for ag_agent_override */

@@ -31,7 +31,8 @@ void ag_ppo_advantages(const ag_ppo_config *config, const ag_episode *episode, d
     double next = episode->truncated ? episode->bootstrap : 0, sum = 0;
     for (size_t i = episode->steps.n; i-- > 0;) {
         const ag_step *step = &episode->steps.v[i];
-        double delta = step->reward * config->reward_scale + config->gamma * next - step->value;
+        double reward = ((double)step->reward + step->bonus) * config->reward_scale;
+        double delta = reward + config->gamma * next - step->value;
         sum = delta + config->gamma * config->lambda * sum;
         advantage[i] = sum;
         returns[i] = sum + step->value;

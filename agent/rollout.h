@@ -13,6 +13,7 @@ typedef struct ag_step {
     float log_p;  /* of the action, when it was taken */
     float value;  /* predicted then, in scaled reward */
     float reward; /* per cent of the first cost, measured since the last measurement */
+    float bonus;  /* for a state that was seldom seen; enters the loss only */
     float entropy;
 } ag_step;
 

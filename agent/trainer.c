@@ -47,7 +47,8 @@ struct ag_trainer {
     /* Of the training thread. */
     ag_ppo ppo;
     worker *workers;
-    int batch; /* episodes of the update at work */
+    int batch;   /* episodes of the update at work */
+    tg_map seen; /* state -> how often */
     ag_episode *episodes;
     uint64_t *origin;  /* [episodes] of the batch: number of the start state */
     tg_status *status; /* [episodes] */
@@ -241,6 +242,29 @@ static void note_best(ag_trainer *t, const ag_episode *e)
     b->best_ms = e->best_ms;
 }
 
+/*
+ * Rewards steps into states that were seldom seen, by the root of how often (Strehl and Littman
+ * 2008, equation 4), less the mean of the batch: where all is new nothing is special.
+ */
+static void note_novelty(ag_trainer *t)
+{
+    double sum = 0;
+    int n = 0;
+    for (int i = 0; i < t->batch; i++) {
+        ag_episode *e = &t->episodes[i];
+        for (size_t k = 0; k + 1 < e->steps.n; k++, n++) {
+            ag_step *s = &e->steps.v[k];
+            uint64_t *count = tg_map_put(&t->seen, s[1].state->key, NULL);
+            s->bonus = (float)(t->config.novelty / sqrt((double)++*count));
+            sum += s->bonus;
+        }
+    }
+    for (int i = 0; n && i < t->batch; i++) {
+        ag_episode *e = &t->episodes[i];
+        for (size_t k = 0; k + 1 < e->steps.n; k++) e->steps.v[k].bonus -= (float)(sum / n);
+    }
+}
+
 /* Counts a batch, before it is learnt from: what diverges is not played again. */
 static void note_batch(ag_trainer *t)
 {
@@ -406,6 +430,7 @@ static void one_update(ag_trainer *t)
         return;
     }
     note_batch(t);
+    if (t->config.novelty > 0) note_novelty(t);
     if (nothing_to_do(t)) {
         if (!t->config.most_episodes) wait_for_change(t);
         return;
@@ -655,6 +680,7 @@ void ag_trainer_free(ag_trainer *t)
     free(t->first);
     free(t->second);
     tg_rng_free(t->rng);
+    tg_map_free(&t->seen);
     free((char *)t->config.checkpoint);
     free((char *)t->config.events);
     pthread_mutex_destroy(&t->lock);

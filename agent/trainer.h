@@ -26,6 +26,7 @@ typedef struct ag_trainer_config {
     const char *checkpoint; /* file saved every `save_every` updates and at the end; NULL: none */
     int save_every;         /* 10 */
     int nice;               /* added to that of the training threads: 0 */
+    double novelty;         /* in the loss only, for coming to a new state, per cent: 9 */
     const char *events;     /* folder for TensorBoard and CSV; NULL: none */
 } ag_trainer_config;
 
@@ -35,7 +36,8 @@ typedef struct ag_trainer_config {
                          .episodes = 8,                                                            \
                          .threads = 1,                                                             \
                          .seed = 43,                                                               \
-                         .save_every = 10})
+                         .save_every = 10,                                                         \
+                         .novelty = 9})
 
 typedef enum ag_phase {
     AG_IDLE, /* not started, or no start state yet */
