@@ -325,8 +325,36 @@ static void exports_state_their_scope(void **state)
     ui_run(ui, "C-c C-e\nassert-screen Scope of pictures\nC-g");
     ui_run(ui, "assert-screen ███\nC-c C-v - l C-g\nassert-not ███");
     ui_run(ui, "assert-screen ▒\nC-c C-v - m C-g\nassert-not ▒");
+    ui_run(
+        ui,
+        "<f10> e\nassert-screen Scope of pictures\nC-q\nM-` k C-n\nassert-screen runs the command");
     ui_run(ui, "C-c C-v\nassert-screen Background\n3\nsettle");
     assert_int_equal(ui_session_get(ui)->view->drawing->level, 3);
+    ui_app_free(ui);
+}
+
+/* All buffers go over to the model that is opened next, whatever they showed. */
+static void another_model(void **state)
+{
+    static const char *const keys = "M-x \"measure-queue\" RET M-x \"describe-node\" RET M-x "
+                                    "\"rule-library\" RET C-c C-s C-c C-t b d C-c C-d";
+    static const char *const buffers[] = {"*diff*",     "*history*", "*measure*",
+                                          "*training*", "*node*",    "*rules*"};
+    (void)state;
+    ui_app *ui = start("squeezenet", 50, 160);
+    ui_run(ui, "=\nsettle\na\nsettle\nSPC\nsettle");
+    ui_run(ui, keys);
+    for (int i = 0; i < 2; i++) {
+        ui_open_sample(ui, i ? "squeezenet" : "conv-bn");
+        for (size_t b = 0; b < sizeof buffers / sizeof *buffers; b++) {
+            ui_window_show(ui, ui->selected, ui_buffer_find(ui, buffers[b]));
+            ui_paint(ui);
+            ui_run(ui, "M-> M-< C-n");
+        }
+        assert_int_equal(ui_history_marks(ui)[0], -1);
+        assert_text(ui, "*measure*", "Nothing was measured yet");
+        ui_run(ui, keys);
+    }
     ui_app_free(ui);
 }
 
@@ -387,6 +415,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rules_are_listed),
     cmocka_unit_test(training_is_told),
     cmocka_unit_test(exports_state_their_scope),
+    cmocka_unit_test(another_model),
     cmocka_unit_test(signs_are_told_apart),
     cmocka_unit_test(nothing_without_a_model),
 };

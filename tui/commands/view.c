@@ -5,6 +5,46 @@
 
 UI_FAMILY(view);
 
+DEFCMD(menu_bar, "menu-bar", "",
+       "Show the menu of menus: steps, measuring, history, views, exports, help.")
+{
+    static const ui_menu_item steps[] = {
+        {"n", "Step", "step", NULL},
+        {"u", "Step back", "unstep", NULL},
+        {"r", "Redo", "redo", NULL},
+        {"R", "Back to the model", "retract-all", NULL},
+        {"a", "Agent...", "agent", NULL},
+        {"c", "Pause", "interrupt", NULL},
+        {0},
+    };
+    static const ui_menu_item looks[] = {
+        {"t", "History", "history", NULL},
+        {"d", "Diff", "diff", NULL},
+        {"D", "Compare states", "diff-states", NULL},
+        {"l", "Rules", "rule-library", NULL},
+        {"s", "Training", "training", NULL},
+        {"v", "View...", "view-menu", NULL},
+        {0},
+    };
+    static const ui_menu_item work[] = {
+        {"=", "Measure", "measure", NULL},       {"q", "Measurements", "measure-queue", NULL},
+        {"f", "Open", "find-file", NULL},        {"w", "Write", "write-file", NULL},
+        {"e", "Export...", "export-menu", NULL}, {0},
+    };
+    static const ui_menu_item help[] = {
+        {"k", "What a key does", "describe-key", NULL},
+        {"m", "This buffer", "describe-mode", NULL},
+        {"b", "All keys", "describe-bindings", NULL},
+        {"x", "A command", "execute-extended-command", NULL},
+        {"X", "Leave", "exit-regraft", NULL},
+        {0},
+    };
+    static const ui_menu_group groups[] = {
+        {"Step", steps}, {"Look", looks}, {"Work", work}, {"Help", help}, {0}};
+    static const ui_menu bar = {"Menu", NULL, groups};
+    return ui_menu_run(ui, &bar);
+}
+
 DEFCMD(menu, "view-menu", "", "Show the menu of views: folds, buffers, glyphs, colours.")
 {
     static const ui_menu_argument arguments[] = {

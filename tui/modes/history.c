@@ -11,6 +11,7 @@ enum { MOST_BRANCHES = 8 };
 typedef struct history_view {
     ui_tree tree;
     uint64_t made; /* what the tree was made from */
+    uint64_t root; /* hash of the model that the marks are of */
     int marks[2];  /* states to compare; -1: none */
 } history_view;
 
@@ -46,8 +47,10 @@ static history_view *sync(ui_app *ui, ui_buffer *buffer)
     }
     if (now == v->made) return v;
     v->made = now;
+    uint64_t root = s ? s->history->states.v[0].trail->graph->hash : 0;
     for (int i = 0; i < 2; i++)
-        if (!s || v->marks[i] >= (int)s->history->states.n) v->marks[i] = -1;
+        if (!s || root != v->root || v->marks[i] >= (int)s->history->states.n) v->marks[i] = -1;
+    v->root = root;
     if (s) ui_tree_make(s->history, MOST_BRANCHES, &v->tree);
     else tg_vec_clear(&v->tree.rows);
     return v;

@@ -35,7 +35,8 @@ static void training_close(ui_app *ui, ui_buffer *buffer)
 /* Points that came since. */
 static void fetch(training_view *v, const ui_session *s)
 {
-    if (v->of != s->agent) tg_vec_clear(&v->points);
+    bool another = v->points.n && s->stats.version < tg_vec_last(&v->points).version;
+    if (v->of != s->agent || another) tg_vec_clear(&v->points);
     v->of = s->agent;
     for (size_t n = CHUNK; n == CHUNK;) {
         tg_vec_reserve(&v->points, v->points.n + CHUNK);
