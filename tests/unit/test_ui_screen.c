@@ -83,6 +83,8 @@ int main(void)
 {
     struct dirent **list;
     setvbuf(stdout, NULL, _IOLBF, 0);
+    /* rules of their own, so that screens stay when rules come */
+    setenv("REGRAFT_RULES", unit_source("tests/screen/rules"), 1);
     int n = scandir(unit_source("tests/screen"), &list, is_keys, alphasort), failed = 0;
     if (n <= 0) {
         printf("Bail out! no scripts in tests/screen\n");
