@@ -3,6 +3,7 @@
 #include "tests/unit/ui_run.h"
 #include "tui/diff.h"
 #include "tui/history_tree.h"
+#include "tui/replay.h"
 #include "tui/rules.h"
 
 #include "engine/base/rng.h"
@@ -241,6 +242,59 @@ static void history_under_random_commands(void **state)
     ui_app_free(ui);
 }
 
+/* Tags, branches and what was pruned come back from the journal. */
+static void history_is_kept(void **state)
+{
+    ui_journal_log log;
+    ui_replay_report report;
+    ui_replay_options options = {.to = -1};
+    tg_history *again;
+    (void)state;
+    setenv("XDG_STATE_HOME", unit_temporary("state"), 1);
+    setenv("XDG_CONFIG_HOME", unit_temporary("config"), 1);
+    ui_opt_reset();
+    ui_app *ui = ui_app_new(ui_term_memory(24, 80, true), false);
+    ui_open_sample(ui, "squeezenet");
+    ui_session *s = ui_session_get(ui);
+    ui_run(ui, "SPC\nsettle\nSPC\nsettle\nC-/\nsettle\nC-n C-n a\nsettle\nSPC\nsettle");
+    ui_run(ui, "C-c C-t b t \"here\" RET w\nassert-screen Copied: regraft replay\nf D y\nsettle");
+    assert_ok(ui_journal_flush(s->journal));
+    assert_ok(ui_journal_read(ui_journal_path(s->journal), &log));
+    tg_trail *root = s->history->states.v[0].trail;
+    assert_ok(ui_replay(&log, root->graph, s->rules, &options, &again, &report));
+    assert_int_equal(again->states.n, s->history->states.n);
+    assert_int_equal(again->head, s->history->head);
+    for (int i = 0; i < (int)again->states.n; i++) {
+        const tg_state *a = tg_history_get(again, i), *b = tg_history_get(s->history, i);
+        assert_true(a->trail->graph->hash == b->trail->graph->hash);
+        assert_int_equal(a->parent, b->parent);
+        assert_int_equal(a->pruned, b->pruned);
+        assert_ptr_equal(a->tag, b->tag);
+    }
+    assert_string_equal(tg_history_head(again)->tag, "here");
+    tg_history_free(again);
+    ui_journal_log_done(&log);
+    ui_app_free(ui);
+}
+
+/* M-g n finds the steps that cost. */
+static void history_finds_regressions(void **state)
+{
+    (void)state;
+    ui_app *ui = start("branches", 50, 160);
+    ui_session *s = ui_session_get(ui);
+    for (int row = 0; row < s->view->n_rows; row++) {
+        const tg_candidate *c = ui_session_candidate(s, row);
+        if (!c || c->preview.cost_delta_ms <= 0) continue;
+        ui_buffer_set_point(ui, ui_buffer_find(ui, "*candidates*"), (size_t)row, 0);
+        break;
+    }
+    ui_run(ui, "a\nsettle\nSPC\nsettle\nSPC\nsettle\nC-c C-t M-g n");
+    assert_int_equal(ui_history_selected(ui), 1);
+    ui_run(ui, "M-g n\nassert-screen No slower step further down");
+    ui_app_free(ui);
+}
+
 /* ---- the others */
 
 static void nodes_are_described(void **state)
@@ -411,6 +465,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(history_names_and_compares),
     cmocka_unit_test(history_prunes),
     cmocka_unit_test(history_under_random_commands),
+    cmocka_unit_test(history_is_kept),
+    cmocka_unit_test(history_finds_regressions),
     cmocka_unit_test(nodes_are_described),
     cmocka_unit_test(rules_are_listed),
     cmocka_unit_test(training_is_told),

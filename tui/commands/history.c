@@ -103,6 +103,39 @@ DEFCMD(previous_row, "history-previous-row", "", "Move to the line before with a
     return move_row(ui, -1);
 }
 
+/* A step that made it slower: as measured, else as predicted. */
+static bool is_regression(tg_history *h, int state)
+{
+    const tg_state *now = tg_history_get(h, state);
+    if (now->parent < 0) return false;
+    if (now->measured) return now->against_parent.verdict == TG_SLOWER;
+    return now->trail->cost_ms > tg_history_get(h, now->parent)->trail->cost_ms;
+}
+
+static tg_status to_regression(ui_app *ui, int by)
+{
+    ui_session *s;
+    TG_TRY(ui_session_need(ui, &s));
+    ui_buffer *b = ui_history_buffer(ui);
+    ui_point was = ui_buffer_point(ui, b);
+    while (move_row(ui, by) == TG_OK)
+        if (is_regression(s->history, ui_history_selected(ui))) return TG_OK;
+    ui_buffer_set_point(ui, b, was.row, was.col);
+    return tg_fail(TG_LIMIT, by > 0 ? "No slower step further down" : "No slower step further up");
+}
+
+DEFCMD(next_regression, "next-regression", "",
+       "Move to the next step in *history* that made it slower, as measured or predicted.")
+{
+    return to_regression(ui, 1);
+}
+
+DEFCMD(previous_regression, "previous-regression", "",
+       "Move to the step before in *history* that made it slower, as measured or predicted.")
+{
+    return to_regression(ui, -1);
+}
+
 DEFCMD(quit, "history-quit", "", "Leave *history*; the present state stays what it was.")
 {
     ui_session *s = ui_session_get(ui);
