@@ -317,62 +317,67 @@ static void draw_map(ui_app *ui, ui_buffer *buffer, const ui_session *s, const u
     ui_line_add(line, face, candidate ? "◆" : heat >= 3 ? "█" : "▒");
 }
 
+/* Goes to the next column; false if it is left out. */
+static bool cell(ui_line *line, int *x, int cols)
+{
+    if (!cols) return false;
+    ui_line_pad(line, *x + 1);
+    *x += cols + 1;
+    return true;
+}
+
+/* Rails, fold marker, tag and name. */
+static void draw_left(ui_line *line, const tg_row *row, const columns *c, ui_face face, int tag,
+                      bool lit)
+{
+    ui_face name = row->fold ? UI_FACE_header : UI_FACE_plain;
+    draw_rails(line, row->rails, face);
+    ui_line_pad(line, c->at - c->tag - 2);
+    ui_line_add(line, UI_FACE_plain, row->fold ? "⊞" : " ");
+    if (tag >= 0) ui_line_addf(line, lit ? UI_FACE_marked : UI_FACE_predicted, "[%d]", tag + 1);
+    ui_line_pad(line, c->at);
+    if (strchr(row->label, '/')) ui_line_fit_end(line, name, row->label, c->name);
+    else ui_line_fit(line, name, row->label, c->name);
+}
+
+static void draw_right(ui_line *line, const ui_session *s, const ui_graph_rows *r, size_t at,
+                       const columns *c, ui_face face)
+{
+    const tg_row *row = &s->view->drawing->rows[at];
+    double ms = r->sum[at + 1] - r->sum[at];
+    char text[TG_SHAPE_TEXT];
+    int x = c->at + c->name;
+    if (cell(line, &x, c->op)) ui_line_fit(line, face, op_words(row, text, sizeof text), c->op);
+    if (cell(line, &x, c->shape) && row->type.dtype)
+        ui_line_fit(line, UI_FACE_plain, ui_graph_shape(text, sizeof text, &row->type.shape),
+                    c->shape);
+    if (cell(line, &x, c->ms)) draw_ms(line, s->view, ms);
+    if (cell(line, &x, c->bar)) draw_bar(line, r->most_ms > 0 ? ms / r->most_ms : 0);
+    (void)cell(line, &x, c->note);
+}
+
 static void graph_draw(ui_app *ui, ui_buffer *buffer, size_t at, int width, ui_line *line)
 {
     ui_session *s = ui_session_get(ui);
     const ui_graph_rows *r = ui_graph_rows_of(ui, buffer);
     if (!r) return;
-    const ui_view *v = s->view;
-    const tg_drawing *d = v->drawing;
+    const tg_drawing *d = s->view->drawing;
     const tg_row *row = &d->rows[at];
-    const tg_graph *g = tg_candidates_graph(v->candidates);
+    const tg_graph *g = tg_candidates_graph(s->view->candidates);
     columns c = plan_columns(s, r, width);
-    int chosen = ui_session_row_at_point(s), x = c.at + c.name;
+    int chosen = ui_session_row_at_point(s);
     const tg_candidate *candidate = chosen >= 0 ? ui_session_candidate(s, chosen) : NULL;
     bool lit = ui_graph_in_site(d, candidate, at);
-    int tag = lit ? chosen : r->tag[at];
-    char text[TG_SHAPE_TEXT];
     ui_face face = row->n_nodes == 1 ? class_face(g->nodes[row->nodes[0]]) : UI_FACE_plain;
     if (lit) line->over = UI_FACE_site;
-    draw_rails(line, row->rails, face);
-    ui_line_pad(line, c.at - c.tag - 2);
-    ui_line_add(line, UI_FACE_plain, row->fold ? "⊞" : " ");
-    if (tag >= 0) ui_line_addf(line, lit ? UI_FACE_marked : UI_FACE_predicted, "[%d]", tag + 1);
-    ui_line_pad(line, c.at);
-    ui_face name = row->fold ? UI_FACE_header : UI_FACE_plain;
-    if (strchr(row->label, '/')) ui_line_fit_end(line, name, row->label, c.name);
-    else ui_line_fit(line, name, row->label, c.name);
-    if (c.op) {
-        ui_line_pad(line, x + 1);
-        ui_line_fit(line, face, op_words(row, text, sizeof text), c.op);
-        x += c.op + 1;
-    }
-    if (c.shape) {
-        ui_line_pad(line, x + 1);
-        if (row->type.dtype)
-            ui_line_fit(line, UI_FACE_plain, ui_graph_shape(text, sizeof text, &row->type.shape),
-                        c.shape);
-        x += c.shape + 1;
-    }
-    if (c.ms) {
-        ui_line_pad(line, x + 1);
-        draw_ms(line, v, r->sum[at + 1] - r->sum[at]);
-        x += c.ms + 1;
-    }
-    if (c.bar) {
-        ui_line_pad(line, x + 1);
-        draw_bar(line, r->most_ms > 0 ? (r->sum[at + 1] - r->sum[at]) / r->most_ms : 0);
-        x += c.bar + 1;
-    }
-    if (c.note) {
-        ui_line_pad(line, x + 1);
+    draw_left(line, row, &c, face, lit ? chosen : r->tag[at], lit);
+    draw_right(line, s, r, at, &c, face);
+    if (c.note)
         draw_note(line, shown_state(s)->trail, row, lit ? chosen : -1,
                   candidate ? candidate->site->n_nodes : 0, c.note);
-    }
-    if (c.map) {
-        ui_line_pad(line, width - 1);
-        draw_map(ui, buffer, s, r, at, line);
-    }
+    if (!c.map) return;
+    ui_line_pad(line, width - 1);
+    draw_map(ui, buffer, s, r, at, line);
 }
 
 /* ---- the mode */
