@@ -157,6 +157,12 @@ static void channel_shape(sample *s, int slot, tg_shape *shape)
     for (int i = cut; i < t->rank; i++) shape->dim[i - cut] = i == 1 ? t->dim[1] : 1;
 }
 
+/* Values of a list are numbered. */
+static const char *input_name(sample *s, const rule_value *v)
+{
+    return v->list ? tg_arena_printf(s->arena, "%s%d", v->name, s->named++) : v->name;
+}
+
 static tg_value add_const(sample *s, int slot, tg_dtype dtype, const tg_shape *shape)
 {
     const rule_value *v = &s->rule->values[slot];
@@ -171,7 +177,7 @@ static tg_value add_const(sample *s, int slot, tg_dtype dtype, const tg_shape *s
         for (int64_t k = 0, n = tg_tensor_count(&t); k < n; k++) tg_tensor_set_f64(&t, k, x);
         break;
     }
-    return tg_build_const(s->b, dtype, shape, tg_weight_own(t.data, size), v->name);
+    return tg_build_const(s->b, dtype, shape, tg_weight_own(t.data, size), input_name(s, v));
 }
 
 static tg_value add_free(sample *s, int slot)
@@ -192,7 +198,7 @@ static tg_value add_free(sample *s, int slot)
     }
     if (s->consts & BIT(slot) || sample_chance(s, 8))
         return add_const(s, slot, type.dtype, &type.shape);
-    return tg_build_input(s->b, v->name, &type);
+    return tg_build_input(s->b, input_name(s, v), &type);
 }
 
 static tg_value value_at(sample *s, int slot)

@@ -18,6 +18,7 @@ typedef struct sample {
     tg_shape base;                       /* shapes that no declaration gives come from this one */
     int elements;                        /* of lists */
     int parts;                           /* of the Split at hand */
+    int named;                           /* values of lists so far */
     int list_axis;                       /* along which undeclared elements of a list differ */
     int style;                           /* of the data */
     uint64_t single;                     /* bits of values that are asked to have one element */
