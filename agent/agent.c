@@ -222,7 +222,7 @@ static tg_status train(ag_agent *agent, ag_progress_fn progress, void *ctx, cons
     ag_stats stats;
     TG_TRY(ag_agent_start(agent));
     for (bool over = false; !over;) {
-        over = ag_agent_wait(agent, 0.05);
+        over = ag_agent_wait(agent, 0.02);
         ag_agent_stats(agent, &stats);
         if (progress && !progress(ctx, &stats)) break;
         if (tg_job_cancelled(job)) break;

@@ -42,6 +42,7 @@ struct ag_trainer {
     uint64_t adam_steps;
     ag_stats stats;
     ag_best best;
+    uint64_t best_episode;
     TG_VEC(ag_point) points;
 
     /* Of the training thread. */
@@ -168,6 +169,42 @@ static tg_status renew(worker *w)
     return status;
 }
 
+/* Whether episode `number` is better than the best: cheaper, else shorter, else earlier. */
+static bool better(const ag_best *b, const ag_episode *e, uint64_t best, uint64_t number)
+{
+    if (e->best_ms != b->best_ms) return e->best_ms < b->best_ms;
+    return e->best_steps != b->n ? e->best_steps < b->n : number < best;
+}
+
+/* Remembers the way to a new best state. The lock is held. */
+static void note_best(ag_trainer *t, const ag_episode *e, uint64_t number)
+{
+    ag_best *b = &t->best;
+    bool same = b->source == t->source;
+    if (same && !better(b, e, t->best_episode, number)) return;
+    free(b->actions);
+    if (!same) {
+        ag_source_unref(b->source);
+        b->source = ag_source_ref(t->source);
+    }
+    t->best_episode = number;
+    b->n = e->best_steps;
+    b->actions = tg_calloc((size_t)b->n + 1, sizeof *b->actions);
+    for (int i = 0; i < b->n; i++) b->actions[i] = e->steps.v[i].action;
+    t->stats.first_ms = b->first_ms = e->first_ms;
+    t->stats.best_ms = b->best_ms = e->best_ms;
+    t->stats.best_percent = 100 * (b->first_ms - b->best_ms) / b->first_ms;
+}
+
+/* An episode from a start state that was replaced since says nothing of the new one. */
+static void note_episode(ag_trainer *t, int i)
+{
+    pthread_mutex_lock(&t->lock);
+    if (t->origin[i] == atomic_load(&t->source_number))
+        note_best(t, &t->episodes[i], t->stats.episodes + (uint64_t)i);
+    pthread_mutex_unlock(&t->lock);
+}
+
 static void mask_step(void *ctx, ag_state *state)
 {
     worker *w = ctx;
@@ -206,8 +243,8 @@ static void episode_part(void *ctx, int part, int index)
     ease(&t->workers[index]);
     enter(t);
     t->status[part] = run_episode(&t->workers[index], part);
-    if (t->status[part] != TG_OK)
-        snprintf(t->message[part], sizeof t->message[part], "%s", tg_message());
+    if (t->status[part] == TG_OK) note_episode(t, part);
+    else snprintf(t->message[part], sizeof t->message[part], "%s", tg_message());
     leave(t);
 }
 
@@ -222,25 +259,6 @@ static tg_status run_batch(ag_trainer *t)
 
 /* ---- what others see ---------------------------------------------------------------------------
  */
-
-/* Remembers the way to a new best state. The lock is held. */
-static void note_best(ag_trainer *t, const ag_episode *e)
-{
-    ag_best *b = &t->best;
-    bool same = b->source == t->source;
-    if (same && b->best_ms < e->best_ms) return;
-    if (same && b->best_ms <= e->best_ms && b->n <= e->best_steps) return;
-    free(b->actions);
-    if (!same) {
-        ag_source_unref(b->source);
-        b->source = ag_source_ref(t->source);
-    }
-    b->n = e->best_steps;
-    b->actions = tg_calloc((size_t)b->n + 1, sizeof *b->actions);
-    for (int i = 0; i < b->n; i++) b->actions[i] = e->steps.v[i].action;
-    b->first_ms = e->first_ms;
-    b->best_ms = e->best_ms;
-}
 
 /*
  * Rewards steps into states that were seldom seen, by the root of how often (Strehl and Littman
@@ -276,18 +294,12 @@ static void note_batch(ag_trainer *t)
         const ag_episode *e = &t->episodes[i];
         reward += e->total;
         steps += (double)e->steps.n;
-        /* An episode from a start state that was replaced since says nothing of the new one. */
-        if (t->origin[i] == atomic_load(&t->source_number)) note_best(t, e);
     }
     s->episodes += (uint64_t)n;
     s->run_episodes += (uint64_t)n;
     s->steps += (uint64_t)steps;
     s->mean_reward = reward / n;
     s->mean_steps = steps / n;
-    bool known = t->best.source == t->source;
-    s->first_ms = known ? t->best.first_ms : 0;
-    s->best_ms = known ? t->best.best_ms : 0;
-    s->best_percent = s->first_ms > 0 ? 100 * (s->first_ms - s->best_ms) / s->first_ms : 0;
     pthread_mutex_unlock(&t->lock);
 }
 
