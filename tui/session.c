@@ -287,6 +287,7 @@ static void adopt(opening *o)
     o->made = NULL;
     ui_session_close(ui);
     ui->model = s;
+    s->views = ++ui->clock << 24; /* no serial is one of a session before */
     watch_journal(s);
     ui_session_loaded(s);
     ui_session_refresh(s);

@@ -82,7 +82,7 @@ typedef struct ui_session {
     tg_history *history;
     ui_view *view;       /* of the state it says; NULL until the first is there */
     bool viewing;        /* a newer one is being computed */
-    uint64_t views;      /* how many there were */
+    uint64_t views;      /* serial of the last; grows, and is never one of another session */
     uint64_t generation; /* counts HEAD's moves, so that stale results are told */
 
     tg_draw_options draw; /* fold level and flipped blocks */
