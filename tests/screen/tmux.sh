@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The same scripts in a real terminal show what the terminal in memory shows, and the terminal is given
-# back after every way of ending. REGRAFT names the program (default ./regraft).
+# The same scripts in a real terminal show what the terminal in memory shows, and the terminal is
+# given back after every way of ending. REGRAFT names the program (default ./regraft).
 set -eu
 here=${REGRAFT_SOURCE:-$(dirname "$0")/../..}/tests/screen
 program=$(command -v "${REGRAFT:-./regraft}") || { echo "1..0 # SKIP no program"; exit 0; }
@@ -80,7 +80,45 @@ ends() {
     tmux_do kill-session -t "s$session" 2>/dev/null || :
 }
 
-echo "1..7"
+# A model, a few rules that stay, nothing that depends on time.
+rules="REGRAFT_RULES=$here/rules"
+"$program" sample conv-bn --out "$work/conv-bn.onnx" >/dev/null
+model="--set backend=model --set train-threads=0"
+
+# model_screen NAME ROWS COLS TERM: the screen of a script after that model was opened.
+model_screen() {
+    start "$2" "$3" "$4" \
+        "$rules exec $program -Q $model --script $here/$1.keys $work/conv-bn.onnx"
+    code=0
+    shows "$here/$1.screen" || code=1
+    result "$1 in $4 at $3x$2" "$code"
+    tmux_do kill-session -t "s$session" 2>/dev/null || :
+}
+
+# resumes NAME SIGNAL: a session that the signal ended goes on from its journal.
+resumes() {
+    code=0
+    start 24 80 xterm-256color \
+        "$rules XDG_STATE_HOME=$work/state $program $model $work/conv-bn.onnx & p=\$!; \
+         echo \$p >$work/pid; wait \$p; echo status \$?; exec cat"
+    says 'step 0' && says STOP || code=1
+    tmux_do send-keys -t "s$session" a
+    says 'step 1' && says '1/' || code=1
+    tmux_do send-keys -t "s$session" C-x C-s
+    says Wrote || code=1
+    kill "-$2" "$(cat "$work/pid")"
+    says status || code=1
+    [ "$2" = KILL ] || says 'go on with: regraft' || code=1
+    tmux_do kill-session -t "s$session" 2>/dev/null || :
+    journal=$(ls -t "$work"/state/regraft/*.rgj | head -n 1)
+    start 24 80 xterm-256color "$rules exec $program -Q $model $journal"
+    says 'step 1' || code=1
+    says '1 steps applied again' || code=1
+    result "a session goes on after $1" "$code"
+    tmux_do kill-session -t "s$session" 2>/dev/null || :
+}
+
+echo "1..10"
 same_screen windows 24 80 tmux-256color
 same_screen search 12 50 xterm-256color
 same_screen help-ascii 24 80 vt100
@@ -88,3 +126,6 @@ ends C-x\ C-c 0 'tmux_do send-keys -t "s$session" C-x C-c'
 ends SIGTERM 143 'kill -TERM "$(cat "$work/pid")"'
 ends SIGHUP 129 'kill -HUP "$(cat "$work/pid")"'
 ends SIGSEGV 139 'kill -SEGV "$(cat "$work/pid")"'
+model_screen session-weights 24 80 tmux-256color
+resumes "kill -9" KILL
+resumes SIGSEGV SEGV
