@@ -2,63 +2,12 @@
 #include "trainer.h"
 
 #include "engine/engine.h"
-#include "events.h"
+#include "training.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
-
-typedef struct worker {
-    struct ag_trainer *trainer;
-    ag_env env;        /* class NULL: none open */
-    ag_source *source; /* of env */
-    uint64_t source_number;
-    bool eased; /* its thread has the priority that it should have */
-    ag_work work;
-} worker;
-
-struct ag_trainer {
-    ag_trainer_config config;
-    ag_net *net;
-    ag_demos *demos;
-    ag_crew *crew;
-    tg_rng *rng;
-    pthread_t thread;
-    bool started;
-
-    /* Read without the lock, written with it. */
-    atomic_bool stop, paused;
-    atomic_ullong source_number; /* counts start states; 0: none yet */
-
-    pthread_mutex_t lock; /* all below, held for moments only */
-    pthread_cond_t wake;  /* stop, paused or source changed */
-    pthread_cond_t rest;  /* a worker rests, or the trainer is done */
-    int busy;             /* workers inside a part and not waiting at the gate */
-    ag_source *source;
-    ag_policy *policy;
-    ag_real *first, *second; /* the optimiser's moments that belong to it */
-    uint64_t adam_steps;
-    ag_stats stats;
-    ag_best best;
-    uint64_t best_episode;
-    TG_VEC(ag_point) points;
-
-    /* Of the training thread. */
-    ag_ppo ppo;
-    worker *workers;
-    int batch;   /* episodes of the update at work */
-    tg_map seen; /* state -> how often */
-    ag_episode *episodes;
-    uint64_t *origin;  /* [episodes] of the batch: number of the start state */
-    tg_status *status; /* [episodes] */
-    char (*message)[160];
-    const ag_policy *acting;
-    ag_events *events;
-    int64_t started_ns;
-    double start_seconds;
-};
 
 const char *ag_phase_name(ag_phase phase)
 {
@@ -169,42 +118,6 @@ static tg_status renew(worker *w)
     return status;
 }
 
-/* Whether episode `number` is better than the best: cheaper, else shorter, else earlier. */
-static bool better(const ag_best *b, const ag_episode *e, uint64_t best, uint64_t number)
-{
-    if (e->best_ms != b->best_ms) return e->best_ms < b->best_ms;
-    return e->best_steps != b->n ? e->best_steps < b->n : number < best;
-}
-
-/* Remembers the way to a new best state. The lock is held. */
-static void note_best(ag_trainer *t, const ag_episode *e, uint64_t number)
-{
-    ag_best *b = &t->best;
-    bool same = b->source == t->source;
-    if (same && !better(b, e, t->best_episode, number)) return;
-    free(b->actions);
-    if (!same) {
-        ag_source_unref(b->source);
-        b->source = ag_source_ref(t->source);
-    }
-    t->best_episode = number;
-    b->n = e->best_steps;
-    b->actions = tg_calloc((size_t)b->n + 1, sizeof *b->actions);
-    for (int i = 0; i < b->n; i++) b->actions[i] = e->steps.v[i].action;
-    t->stats.first_ms = b->first_ms = e->first_ms;
-    t->stats.best_ms = b->best_ms = e->best_ms;
-    t->stats.best_percent = 100 * (b->first_ms - b->best_ms) / b->first_ms;
-}
-
-/* An episode from a start state that was replaced since says nothing of the new one. */
-static void note_episode(ag_trainer *t, int i)
-{
-    pthread_mutex_lock(&t->lock);
-    if (t->origin[i] == atomic_load(&t->source_number))
-        note_best(t, &t->episodes[i], t->stats.episodes + (uint64_t)i);
-    pthread_mutex_unlock(&t->lock);
-}
-
 static void mask_step(void *ctx, ag_state *state)
 {
     worker *w = ctx;
@@ -243,7 +156,7 @@ static void episode_part(void *ctx, int part, int index)
     ease(&t->workers[index]);
     enter(t);
     t->status[part] = run_episode(&t->workers[index], part);
-    if (t->status[part] == TG_OK) note_episode(t, part);
+    if (t->status[part] == TG_OK) training_note_episode(t, part);
     else snprintf(t->message[part], sizeof t->message[part], "%s", tg_message());
     leave(t);
 }
@@ -255,127 +168,6 @@ static tg_status run_batch(ag_trainer *t)
         if (t->status[i] != TG_OK) return tg_fail(t->status[i], "%s", t->message[i]);
     }
     return TG_OK;
-}
-
-/* ---- what others see ---------------------------------------------------------------------------
- */
-
-/*
- * Rewards steps into states that were seldom seen, by the root of how often (Strehl and Littman
- * 2008, equation 4), less the mean of the batch: where all is new nothing is special.
- */
-static void note_novelty(ag_trainer *t)
-{
-    double sum = 0;
-    int n = 0;
-    for (int i = 0; i < t->batch; i++) {
-        ag_episode *e = &t->episodes[i];
-        for (size_t k = 0; k + 1 < e->steps.n; k++, n++) {
-            ag_step *s = &e->steps.v[k];
-            uint64_t *count = tg_map_put(&t->seen, s[1].state->key, NULL);
-            s->bonus = (float)(t->config.novelty / sqrt((double)++*count));
-            sum += s->bonus;
-        }
-    }
-    for (int i = 0; n && i < t->batch; i++) {
-        ag_episode *e = &t->episodes[i];
-        for (size_t k = 0; k + 1 < e->steps.n; k++) e->steps.v[k].bonus -= (float)(sum / n);
-    }
-}
-
-/* Counts a batch, before it is learnt from: what diverges is not played again. */
-static void note_batch(ag_trainer *t)
-{
-    pthread_mutex_lock(&t->lock);
-    ag_stats *s = &t->stats;
-    int n = t->batch;
-    double reward = 0, steps = 0;
-    for (int i = 0; i < n; i++) {
-        const ag_episode *e = &t->episodes[i];
-        reward += e->total;
-        steps += (double)e->steps.n;
-    }
-    s->episodes += (uint64_t)n;
-    s->run_episodes += (uint64_t)n;
-    s->steps += (uint64_t)steps;
-    s->mean_reward = reward / n;
-    s->mean_steps = steps / n;
-    pthread_mutex_unlock(&t->lock);
-}
-
-static void note_rate(ag_stats *s, double rate)
-{
-    s->episodes_per_minute =
-        s->episodes_per_minute > 0 ? 0.7 * s->episodes_per_minute + 0.3 * rate : rate;
-}
-
-static double seconds_since(const ag_trainer *t)
-{
-    return (double)(tg_clock_ns() - t->started_ns) * 1e-9;
-}
-
-static void publish(ag_trainer *t, const ag_ppo_report *report, double minutes)
-{
-    size_t n = t->net->layout.n;
-    ag_policy *fresh = ag_policy_copy(t->net, t->ppo.value, t->policy->version + 1), *old;
-    pthread_mutex_lock(&t->lock);
-    old = t->policy;
-    t->policy = fresh;
-    memcpy(t->first, t->ppo.adam.m, n * sizeof(ag_real));
-    memcpy(t->second, t->ppo.adam.v, n * sizeof(ag_real));
-    t->adam_steps = t->ppo.adam.steps;
-    ag_stats *s = &t->stats;
-    s->version = fresh->version;
-    s->report = *report;
-    if (minutes > 0) note_rate(s, t->batch / minutes);
-    ag_point point = {.version = fresh->version,
-                      .episodes = s->episodes,
-                      .seconds = seconds_since(t),
-                      .mean_reward = s->mean_reward,
-                      .best_percent = s->best_percent,
-                      .entropy = report->entropy,
-                      .kl = report->kl,
-                      .value_loss = report->value_loss,
-                      .explained_variance = report->explained_variance};
-    tg_vec_push(&t->points, point);
-    pthread_mutex_unlock(&t->lock);
-    ag_policy_unref(old);
-}
-
-static void write_events(ag_trainer *t)
-{
-    static const char *const names[] = {"reward/mean_percent",
-                                        "reward/best_percent",
-                                        "episode/steps",
-                                        "episode/per_minute",
-                                        "loss/policy",
-                                        "loss/value",
-                                        "loss/demonstrations",
-                                        "policy/entropy_nats",
-                                        "policy/kl",
-                                        "policy/clipped_share",
-                                        "value/explained_variance",
-                                        "optimiser/gradient_norm"};
-    if (!t->events) return;
-    ag_stats now, *s = &now;
-    ag_trainer_stats(t, s);
-    const ag_ppo_report *r = &s->report;
-    double values[] = {
-        s->mean_reward, s->best_percent, s->mean_steps,         s->episodes_per_minute,
-        r->policy_loss, r->value_loss,   r->demo_loss,          r->entropy,
-        r->kl,          r->clip_share,   r->explained_variance, r->grad_norm};
-    tg_status status = ag_events_write(t->events, t->start_seconds + seconds_since(t),
-                                       (int64_t)s->episodes, 12, names, values);
-    if (status == TG_OK) return;
-    tg_log(TG_LOG_WARN, "training curves are no longer written: %s", tg_message());
-    ag_events_close(t->events);
-    t->events = NULL;
-}
-
-static void save_now(ag_trainer *t)
-{
-    if (t->config.checkpoint && ag_trainer_save(t, t->config.checkpoint) != TG_OK)
-        tg_log(TG_LOG_WARN, "the policy is not saved: %s", tg_message());
 }
 
 /* ---- the training thread -----------------------------------------------------------------------
@@ -441,8 +233,8 @@ static void one_update(ag_trainer *t)
         if (status != TG_CANCELLED) set_phase(t, AG_FAILED, tg_message());
         return;
     }
-    note_batch(t);
-    if (t->config.novelty > 0) note_novelty(t);
+    training_note_batch(t);
+    if (t->config.novelty > 0) training_note_novelty(t);
     if (nothing_to_do(t)) {
         if (!t->config.most_episodes) wait_for_change(t);
         return;
@@ -455,9 +247,9 @@ static void one_update(ag_trainer *t)
         set_phase(t, AG_DIVERGED, tg_message());
     }
     if (status != TG_OK) return;
-    publish(t, &report, (double)(tg_clock_ns() - before) / 60e9);
-    write_events(t);
-    if (t->policy->version % (uint64_t)t->config.save_every == 0) save_now(t);
+    training_publish(t, &report, (double)(tg_clock_ns() - before) / 60e9);
+    training_write_events(t);
+    if (t->policy->version % (uint64_t)t->config.save_every == 0) training_save(t);
 }
 
 /* Episodes of the next update: fewer at the end, so that the number asked for is met. */
@@ -478,7 +270,7 @@ static void *train_main(void *arg)
         if (!t->batch) break;
         one_update(t);
     }
-    if (t->stats.run_episodes) save_now(t);
+    if (t->stats.run_episodes) training_save(t);
     set_phase(t, AG_DONE, "");
     return NULL;
 }
@@ -598,62 +390,6 @@ bool ag_trainer_wait(ag_trainer *t, double seconds)
     bool over = ended(t->stats.phase);
     pthread_mutex_unlock(&t->lock);
     return over;
-}
-
-void ag_trainer_stats(ag_trainer *t, ag_stats *stats)
-{
-    int demos = t->demos ? ag_demos_in_use(t->demos) : 0;
-    pthread_mutex_lock(&t->lock);
-    *stats = t->stats;
-    pthread_mutex_unlock(&t->lock);
-    stats->demos = demos;
-}
-
-size_t ag_trainer_points(ag_trainer *t, size_t from, size_t most, ag_point *points)
-{
-    size_t n = 0;
-    pthread_mutex_lock(&t->lock);
-    if (from < t->points.n) n = t->points.n - from < most ? t->points.n - from : most;
-    if (n) memcpy(points, t->points.v + from, n * sizeof *points);
-    pthread_mutex_unlock(&t->lock);
-    return n;
-}
-
-ag_policy *ag_trainer_policy(ag_trainer *t)
-{
-    pthread_mutex_lock(&t->lock);
-    ag_policy *policy = ag_policy_ref(t->policy);
-    pthread_mutex_unlock(&t->lock);
-    return policy;
-}
-
-bool ag_trainer_best(ag_trainer *t, ag_best *best)
-{
-    pthread_mutex_lock(&t->lock);
-    bool known = t->best.source && t->best.source == t->source;
-    if (known) {
-        *best = t->best;
-        best->actions = tg_memdup(t->best.actions, sizeof(int) * ((size_t)t->best.n + 1));
-        ag_source_ref(best->source);
-    }
-    pthread_mutex_unlock(&t->lock);
-    return known;
-}
-
-tg_status ag_trainer_save(ag_trainer *t, const char *path)
-{
-    size_t size = t->net->layout.n * sizeof(ag_real);
-    pthread_mutex_lock(&t->lock);
-    ag_checkpoint c = {.policy = ag_policy_ref(t->policy),
-                       .first = tg_memdup(t->first, size),
-                       .second = tg_memdup(t->second, size),
-                       .adam_steps = t->adam_steps,
-                       .episodes = t->stats.episodes,
-                       .seed = t->config.seed};
-    pthread_mutex_unlock(&t->lock);
-    tg_status status = ag_checkpoint_save(&c, path);
-    ag_checkpoint_done(&c);
-    return status;
 }
 
 static void stop(ag_trainer *t)
