@@ -16,7 +16,7 @@ static int push(tg_history *h, int parent, const tg_trail *trail, const tg_step_
                       .info = *info,
                       .max_abs_error = NAN};
     tg_vec_push(&h->states, state);
-    *tg_map_put(&h->by_hash, trail->graph->hash, NULL) = (uint64_t)id;
+    *tg_map_put(&h->by_key, tg_graph_key(trail->graph), NULL) = (uint64_t)id;
     return id;
 }
 
@@ -34,7 +34,7 @@ void tg_history_free(tg_history *h)
     if (!h) return;
     for (size_t i = 0; i < h->states.n; i++) tg_trail_unref(h->states.v[i].trail);
     tg_vec_free(&h->states);
-    tg_map_free(&h->by_hash);
+    tg_map_free(&h->by_key);
     free(h);
 }
 
@@ -48,9 +48,9 @@ tg_state *tg_history_head(tg_history *h)
     return &h->states.v[h->head];
 }
 
-int tg_history_find(const tg_history *h, uint64_t hash)
+int tg_history_find(const tg_history *h, const tg_graph *g)
 {
-    const uint64_t *id = tg_map_find(&h->by_hash, hash);
+    const uint64_t *id = tg_map_find(&h->by_key, tg_graph_key(g));
     return id && !h->states.v[*id].pruned ? (int)*id : -1;
 }
 
@@ -64,7 +64,7 @@ static void link_child(tg_history *h, int parent, int id)
 int tg_history_add(tg_history *h, int parent, const tg_trail *trail, const tg_step_info *info,
                    bool *linked)
 {
-    int id = tg_history_find(h, trail->graph->hash);
+    int id = tg_history_find(h, trail->graph);
     if (linked) *linked = id >= 0;
     if (id < 0) {
         id = push(h, parent, trail, info);

@@ -41,7 +41,7 @@ typedef struct tg_state {
 
 typedef struct tg_history {
     TG_VEC(tg_state) states;
-    tg_map by_hash; /* graph hash -> id */
+    tg_map by_key; /* tg_graph_key -> id */
     int head;
 } tg_history;
 
@@ -50,8 +50,8 @@ void tg_history_free(tg_history *h); /* NULL is fine */
 
 tg_state *tg_history_get(tg_history *h, int id);
 tg_state *tg_history_head(tg_history *h);
-/* The id of the state with this graph hash, or -1. */
-int tg_history_find(const tg_history *h, uint64_t hash);
+/* The id of the state with this graph, or -1. */
+int tg_history_find(const tg_history *h, const tg_graph *g);
 
 /*
  * Adds a step from state `parent` and moves HEAD there. Where the resulting graph is a known state,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "graph.h"
 
+#include "engine/base/hash.h"
 #include "engine/base/vec.h"
 #include "node.h"
 
@@ -72,6 +73,16 @@ uint32_t tg_graph_op_count(const tg_graph *g)
     uint32_t n = 0;
     for (uint32_t i = 0; i < g->n_nodes; i++) n += runs(g->nodes[g->order[i]]);
     return n;
+}
+
+uint64_t tg_graph_key_of(uint64_t hash, uint32_t ops)
+{
+    return tg_hash_add(hash, ops);
+}
+
+uint64_t tg_graph_key(const tg_graph *g)
+{
+    return tg_graph_key_of(g->hash, tg_graph_op_count(g));
 }
 
 bool tg_graph_reaches(const tg_graph *g, uint32_t from, uint32_t to)

@@ -149,6 +149,13 @@ static inline const tg_use *tg_graph_uses(const tg_graph *g, uint32_t id, uint32
 uint32_t tg_graph_use_count(const tg_graph *g, tg_value v);
 /* Nodes that run: all but inputs, constants, constant expressions and the sink. O(nodes). */
 uint32_t tg_graph_op_count(const tg_graph *g);
+/*
+ * Identity of a graph for searches and histories: its hash and how many nodes it runs. Merging
+ * equal nodes changes nothing that the graph computes, so the hash alone would not tell. O(nodes).
+ */
+uint64_t tg_graph_key(const tg_graph *g);
+/* The same from parts, for graphs that are not built. */
+uint64_t tg_graph_key_of(uint64_t hash, uint32_t ops);
 /* True if node `to` can be reached from node `from` (from == to: true). O(nodes between them). */
 bool tg_graph_reaches(const tg_graph *g, uint32_t from, uint32_t to);
 /* A name for a node or value that is never empty ("Conv_12"); into buf; returns buf. */

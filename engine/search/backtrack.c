@@ -64,14 +64,21 @@ static entry pop(queue *q)
     return top;
 }
 
+/* The key of the graph that a preview leads to; `ops` is the number of its parent. */
+static uint64_t key_after(const tg_graph *g, const tg_preview *p, uint32_t ops)
+{
+    return tg_graph_key_of(tg_preview_hash(g, p), ops + (uint32_t)(p->nodes_come - p->nodes_gone));
+}
+
 static void push_candidates(queue *q, source *s, double limit, tg_search_report *r)
 {
+    uint32_t ops = tg_graph_op_count(s->trail->graph);
     for (int i = 0; i < tg_candidates_count(s->candidates); i++) {
         const tg_preview *p = &tg_candidates_get(s->candidates, i)->preview;
         double cost = s->trail->cost_ms + p->cost_delta_ms;
         if (cost >= limit) continue;
         bool fresh;
-        tg_map_put(&q->seen, tg_preview_hash(s->trail->graph, p), &fresh);
+        tg_map_put(&q->seen, key_after(s->trail->graph, p, ops), &fresh);
         if (!fresh) {
             r->duplicates++;
             continue;
@@ -124,7 +131,7 @@ static tg_status run(const tg_rules *rules, const tg_graph *g, const tg_search_o
     queue q = {0};
     tg_trail *root = tg_trail_root(g), *best = tg_trail_ref(root);
     tg_status status = TG_OK;
-    tg_map_put(&q.seen, g->hash, NULL);
+    tg_map_put(&q.seen, tg_graph_key(g), NULL);
     push(&q, (entry){root->cost_ms, q.arrivals++, NULL, 0});
     while (q.heap.n && r->expansions < o->budget && status == TG_OK)
         status = turn(&q, rules, o, alpha, r, root, &best);

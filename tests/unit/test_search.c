@@ -188,6 +188,48 @@ static void steps_replay_by_rule_and_key(void **state)
     tg_graph_unref(g);
 }
 
+/* y = Relu(x) + Relu(x), the Relu written twice. */
+static tg_graph *twice(void)
+{
+    static const char *const names[] = {"y"};
+    tg_origin *origin = tg_origin_new();
+    tg_builder *b = tg_builder_new(origin);
+    tg_type type = {TG_F32, tg_shape_of(64, 64)};
+    tg_value x = tg_build_input(b, "x", &type), both[2];
+    uint32_t id;
+    for (int i = 0; i < 2; i++) {
+        assert_ok(tg_build_node(b, &(tg_node_spec){.op = TG_OP(Relu), .in = &x, .n_in = 1}, &id));
+        both[i] = tg_value_of(id, 0);
+    }
+    assert_ok(tg_build_node(b, &(tg_node_spec){.op = TG_OP(Add), .in = both, .n_in = 2}, &id));
+    tg_value y = tg_value_of(id, 0);
+    tg_build_outputs(b, &y, names, 1);
+    tg_graph *g;
+    assert_ok(tg_build_done(b, &g));
+    tg_origin_unref(origin);
+    return g;
+}
+
+/* What a graph computes does not change when equal nodes become one, but it is another state. */
+static void merged_equal_nodes_are_another_state(void **state)
+{
+    (void)state;
+    tg_graph *g = twice();
+    tg_search_report report;
+    tg_trail *best = search("exhaustive", g, (tg_search_options){.budget = 50}, &report);
+    assert_true(tg_graph_op_count(best->graph) < tg_graph_op_count(g));
+    tg_history *h = tg_history_new(g);
+    tg_step_info info = {.who = TG_BY_YOU, .probability = NAN, .version = -1, .value = NAN};
+    for (int depth = 1; depth <= best->depth; depth++) {
+        bool linked;
+        tg_history_add(h, depth - 1, tg_trail_at(best, depth), &info, &linked);
+        assert_false(linked);
+    }
+    tg_history_free(h);
+    tg_trail_unref(best);
+    tg_graph_unref(g);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_search_on_every_small_sample),
     cmocka_unit_test(searches_repeat),
@@ -195,6 +237,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_cancelled_search_gives_its_best),
     cmocka_unit_test(steps_are_proved),
     cmocka_unit_test(steps_replay_by_rule_and_key),
+    cmocka_unit_test(merged_equal_nodes_are_another_state),
 };
 
 int main(void)
