@@ -243,6 +243,7 @@ static void destroy(ui_session *s)
     tg_vec_free(&s->vetoes);
     tg_vec_free(&s->marks);
     tg_vec_free(&s->flags);
+    tg_vec_free(&s->demos);
     tg_vec_free(&s->plan);
     tg_vec_free(&s->was);
     tg_vec_free(&s->flipped);

@@ -38,6 +38,12 @@ typedef struct ui_veto {
     uint64_t site;    /* key; 0: the rule everywhere */
 } ui_veto;
 
+/* An override as training sees it: number `number`, the step that led to `state`. */
+typedef struct ui_demo {
+    int state;
+    size_t number;
+} ui_demo;
+
 /* Flagged with d; x makes vetoes of them. */
 typedef enum ui_veto_scope { UI_VETO_SITE, UI_VETO_RULE_HERE, UI_VETO_RULE } ui_veto_scope;
 
@@ -98,6 +104,7 @@ typedef struct ui_session {
     TG_VEC(ui_veto) vetoes;
     TG_VEC(uint64_t) marks; /* keys of marked candidates */
     TG_VEC(ui_flag) flags;
+    TG_VEC(ui_demo) demos;
     TG_VEC(uint64_t) plan; /* keys still to be taken, the next one last */
     TG_VEC(uint64_t) was;  /* keys by rank before a policy was adopted, */
     uint64_t was_typed;    /* and after which key: shown until the next */

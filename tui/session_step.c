@@ -49,14 +49,25 @@ static void say_step(const stepping *w, bool linked)
     else ui_message(ui, "%d: %s at %s (π %.2f)", depth, w->rule, w->words, info->probability);
 }
 
+/* Overrides that are undone leave the loss; those that HEAD comes from are in it. */
+static void weigh_demos(ui_session *s)
+{
+    for (size_t i = 0; i < s->demos.n; i++) {
+        int at = s->history->head;
+        while (at >= 0 && at != s->demos.v[i].state) at = tg_history_get(s->history, at)->parent;
+        ag_agent_override_retract(s->agent, s->demos.v[i].number, at < 0);
+    }
+}
+
 /* A demonstration, and what it gained so far by the analytic cost. */
-static void note_override(stepping *w)
+static size_t note_override(stepping *w)
 {
     ui_session *s = w->s;
     double first = tg_history_get(s->history, 0)->trail->cost_ms;
     size_t number = ag_agent_override(s->agent, &s->view->scores, w->candidate);
     ag_agent_override_return(s->agent, number,
                              100 * (w->parent->cost_ms - w->made->cost_ms) / first);
+    return number;
 }
 
 /* What was measured of the candidate holds for the step. */
@@ -76,8 +87,11 @@ static void put_step(stepping *w)
     bool linked;
     w->made->taken.probability = w->info.probability;
     w->made->taken.rank = w->info.rank;
-    if (w->info.override) note_override(w);
+    size_t number = w->info.override ? note_override(w) : 0;
     int id = tg_history_add(s->history, w->state, w->made, &w->info, &linked);
+    ui_demo demo = {id, number};
+    if (w->info.override) tg_vec_push(&s->demos, demo);
+    weigh_demos(s);
     tg_state *state = tg_history_get(s->history, id);
     if (!linked) state->max_abs_error = w->report.max_abs_error;
     ui_session_journal_check(s, linked ? ui_journal_head(s->journal, id)
@@ -253,6 +267,7 @@ void ui_session_go(ui_session *s, int state)
 {
     if (state == s->history->head) return;
     tg_history_go(s->history, state);
+    weigh_demos(s);
     ui_session_journal_check(s, ui_journal_head(s->journal, state));
     ui_session_follow(s);
     ui_session_refresh(s);

@@ -70,6 +70,7 @@ static void overrides_and_branches(void **state)
     ui_session *s = ui_session_get(ui);
     ui_run(ui, "n n a\nassert-screen Override: rank 3\nsettle");
     const tg_state *head = ui_session_head(s);
+    assert_int_equal(s->demos.n, 1);
     assert_true(head->info.override && head->info.who == TG_BY_YOU && head->info.rank == 3);
     assert_true(head->max_abs_error < 1e-3);
     ui_run(ui, "C-/\nsettle\nSPC\nsettle");
@@ -324,6 +325,40 @@ static void fits_any_screen(void **state)
     ui_app_free(ui);
 }
 
+/* Nothing that can be typed, and no size of the screen, breaks a session. */
+static void random_keys(void **state)
+{
+    static const char *const keys[] = {
+        "n",       "p",       "SPC",     "a",       "RET",     "m",      "u",       "U",
+        "t",       "d s",     "d r",     "x",       "=",       "g",      "TAB",     "S-TAB",
+        "1",       "3",       "M-1",     "M-2",     "M-3",     "M-4",    "W",       "M-n",
+        "M-p",     "M-g n",   "M-g p",   "M-m",     "C-/",     "C-M-_",  "C-c C-n", "C-c C-u",
+        "C-c C-r", "C-c C-k", "C-c C-l", "C-x o",   "C-x 2",   "C-x 3",  "C-x 0",   "C-x 1",
+        "C-v",     "M-v",     "M-<",     "M->",     "C-u 3",   "C-u",    "C-g",     "q",
+        "w",       "C-s a",   "C-e",     "C-c C-a", "C-c C-b", "settle", "?",       "C-x b",
+    };
+    (void)state;
+    ui_app *ui = open_squeezenet(24, 80);
+    tg_rng *rng = tg_rng_new(7);
+    for (int round = 0; round < 60; round++) {
+        tg_str text = {0};
+        if (round % 5 == 0)
+            tg_str_addf(&text, "resize %d %d\n", 4 + (int)(tg_rng_uniform(rng) * 50),
+                        10 + (int)(tg_rng_uniform(rng) * 170));
+        for (int i = 0; i < 12; i++)
+            tg_str_addf(&text, "%s\n",
+                        keys[(size_t)(tg_rng_uniform(rng) * (sizeof keys / sizeof *keys))]);
+        tg_str_add(&text, "C-g C-g\nsettle\n");
+        ui_run(ui, tg_str_text(&text));
+        tg_str_free(&text);
+        ui_paint(ui);
+        assert_true(ui_windows_tile(ui));
+        if (ui->exit) fail_msg("the program ended by itself");
+    }
+    tg_rng_free(rng);
+    ui_app_free(ui);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(opens),
     cmocka_unit_test(steps_and_goes_back),
@@ -340,5 +375,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(journal_is_resumed),
     cmocka_unit_test(ends_in_the_middle),
     cmocka_unit_test(fits_any_screen),
+    cmocka_unit_test(random_keys),
 };
 UNIT_MAIN(tests)
