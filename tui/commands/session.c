@@ -65,7 +65,7 @@ DEFCMD(execute, "execute-extended-command", "N",
 
 DEFCMD(keyboard_quit, "keyboard-quit", "",
        "Break off: a prompt, a partial key, the prefix argument, the region, work that you wait "
-       "for. A running agent pauses after its present rewrite.")
+       "for.\nA running agent pauses after its present rewrite.")
 {
     ui->selected->buffer->mark_active = false;
     if (ui->minibuf) {
