@@ -64,8 +64,9 @@ DEFCMD(execute, "execute-extended-command", "N",
 }
 
 DEFCMD(keyboard_quit, "keyboard-quit", "",
-       "Break off: a prompt, a partial key, the prefix argument, the region, work that you wait "
-       "for.\nA running agent pauses after its present rewrite.")
+       "Break off what you are doing.\n\nThat is a prompt, a partial key, the prefix argument, the "
+       "region, or work that you wait for. A running agent pauses after its present rewrite; "
+       "training and measurements go on.")
 {
     ui->selected->buffer->mark_active = false;
     if (ui->minibuf) {
