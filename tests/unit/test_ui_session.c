@@ -140,6 +140,7 @@ static void folds(void **state)
     assert_int_equal(ui->selected->point.row, 1);
     ui_run(ui, "M-p");
     assert_int_equal(ui->selected->point.row, 0);
+    ui_run(ui, "n RET\nassert-screen node at point");
     ui_app_free(ui);
 }
 

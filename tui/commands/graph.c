@@ -72,6 +72,16 @@ DEFCMD(toggle_fold, "toggle-fold", "", "Open the fold at point, or fold the bloc
     return fold_here(ui, false, true);
 }
 
+DEFCMD(visit, "graph-visit", "",
+       "Open the fold at point, or show what there is to know of the operator.")
+{
+    static const char *const none[] = {NULL};
+    ui_session *s;
+    const tg_row *row;
+    TG_TRY(need_row(ui, &s, &row));
+    return row->fold ? fold_here(ui, false, false) : ui_command_run(ui, "describe-node", none);
+}
+
 DEFCMD(fold_block, "fold-here", "", "Fold the block around point.")
 {
     return fold_here(ui, true, false);

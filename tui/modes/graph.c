@@ -471,7 +471,7 @@ const ui_mode ui_mode_graph = {
         (const ui_key_row[]){
             {"TAB", "toggle-fold"},
             {"S-TAB", "cycle-folds"},
-            {"RET", "toggle-fold"},
+            {"RET", "graph-visit"},
             {"1", "fold-here"},
             {"2", "fold-here"},
             {"3", "open-here"},
