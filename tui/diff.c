@@ -364,10 +364,19 @@ void ui_diff_candidate(ui_text *out, const ui_session *s, const tg_candidate *c,
 
 /* ---- steps that were taken */
 
+const tg_comparison *ui_step_measured(const ui_session *s, const tg_state *state)
+{
+    if (state->measured) return &state->against_parent;
+    if (state->parent < 0) return NULL;
+    const ui_measurement *m = ui_session_measured(s, state->parent, state->trail->taken.key);
+    return m && m->at == UI_MEASURE_DONE && m->rule ? &m->result : NULL;
+}
+
 static void add_outcome(ui_text *out, const ui_session *s, const tg_state *state,
                         const tg_state *parent)
 {
-    if (state->measured) add_measured(out, s, &state->against_parent);
+    const tg_comparison *measured = ui_step_measured(s, state);
+    if (measured) add_measured(out, s, measured);
     add_predicted(out, parent->trail->cost_ms, state->trail->cost_ms - parent->trail->cost_ms);
     tg_str words = {0};
     if (isnan(state->max_abs_error)) tg_str_add(&words, "not run");

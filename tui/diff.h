@@ -24,6 +24,8 @@ void ui_diff_rule(ui_text *out, const tg_rule_info *rule, const tg_graph *g, con
                   int width);
 /* What the clock says of a candidate, or the analytic cost. */
 void ui_diff_latency(ui_text *out, const ui_session *s, const tg_candidate *c);
+/* What the clock said of the step to a state, before or after it was taken; NULL: nothing. */
+const tg_comparison *ui_step_measured(const ui_session *s, const tg_state *state);
 /* "label   words", the words filled into `width` columns. */
 void ui_diff_fact(ui_text *out, const char *label, const char *words, int width);
 

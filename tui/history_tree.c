@@ -260,8 +260,8 @@ static void add_change(const ui_session *s, const tg_state *state, const columns
     const tg_state *parent = state_of(s->history, state->parent);
     double before = parent->trail->cost_ms, after = state->trail->cost_ms;
     int at = ui_line_width(line);
-    if (state->measured) {
-        const tg_comparison *m = &state->against_parent;
+    const tg_comparison *m = ui_step_measured(s, state);
+    if (m) {
         ui_line_addf(line, UI_FACE_measured, "● %s", ui_signed(p, 100 * (m->ratio - 1), 1));
         ui_line_pad(line, at + CHANGE);
         if (c->interval)

@@ -95,6 +95,10 @@ static void diff_tells_measurements(void **state)
     ui_run(ui, "M-x \"measure-queue\" RET");
     assert_text(ui, "*measure*", "done");
     ui_run(ui, "C-x b \"*measure*\" RET k\nassert-screen Nothing to cancel on this line");
+    /* what was measured before the step holds for it after */
+    ui_run(ui, "C-x b \"*candidates*\" RET a\nsettle\nC-c C-t");
+    assert_text(ui, "*history*", "● −");
+    assert_text(ui, "*diff*", "estimate  ●");
     ui_app_free(ui);
 }
 
@@ -120,6 +124,21 @@ static void history_moves_only_on_return(void **state)
     ui_run(ui, "b b\nassert-screen This is the model as it was loaded");
     ui_run(ui, "f f f C-c RET\nsettle");
     assert_int_equal(s->history->head, 3);
+    ui_app_free(ui);
+}
+
+/* Where it has a window of its own it stays there. */
+static void history_gives_the_window_back(void **state)
+{
+    (void)state;
+    ui_app *ui = start("branches", 50, 160);
+    ui_window *list = ui->selected;
+    assert_non_null(ui_window_showing(ui, ui_buffer_find(ui, "*history*")));
+    ui_run(ui, "C-c C-t");
+    assert_string_equal(ui->selected->buffer->name, "*history*");
+    ui_run(ui, "q");
+    assert_ptr_equal(ui->selected, list);
+    assert_non_null(ui_window_showing(ui, ui_buffer_find(ui, "*history*")));
     ui_app_free(ui);
 }
 
@@ -462,6 +481,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(diff_keys),
     cmocka_unit_test(diff_tells_measurements),
     cmocka_unit_test(history_moves_only_on_return),
+    cmocka_unit_test(history_gives_the_window_back),
     cmocka_unit_test(history_names_and_compares),
     cmocka_unit_test(history_prunes),
     cmocka_unit_test(history_under_random_commands),

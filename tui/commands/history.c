@@ -13,7 +13,8 @@ DEFCMD(history, "history", "", "Show the tree of states and select it, point at 
 {
     ui_session *s;
     TG_TRY(ui_session_need(ui, &s));
-    ui_window *w = ui_display(ui, ui_history_buffer(ui));
+    ui_window *from = ui->selected, *w = ui_display(ui, ui_history_buffer(ui));
+    if (w != from && w->quit == UI_QUIT_BURY) w->quit_select = from; /* it was there before */
     ui_window_select(ui, w);
     ui_history_point_to(ui, s->history->head);
     return TG_OK;
@@ -104,12 +105,13 @@ DEFCMD(previous_row, "history-previous-row", "", "Move to the line before with a
 }
 
 /* A step that made it slower: as measured, else as predicted. */
-static bool is_regression(tg_history *h, int state)
+static bool is_regression(const ui_session *s, int state)
 {
-    const tg_state *now = tg_history_get(h, state);
+    const tg_state *now = tg_history_get(s->history, state);
+    const tg_comparison *measured = ui_step_measured(s, now);
     if (now->parent < 0) return false;
-    if (now->measured) return now->against_parent.verdict == TG_SLOWER;
-    return now->trail->cost_ms > tg_history_get(h, now->parent)->trail->cost_ms;
+    if (measured) return measured->verdict == TG_SLOWER;
+    return now->trail->cost_ms > tg_history_get(s->history, now->parent)->trail->cost_ms;
 }
 
 static tg_status to_regression(ui_app *ui, int by)
@@ -119,7 +121,7 @@ static tg_status to_regression(ui_app *ui, int by)
     ui_buffer *b = ui_history_buffer(ui);
     ui_point was = ui_buffer_point(ui, b);
     while (move_row(ui, by) == TG_OK)
-        if (is_regression(s->history, ui_history_selected(ui))) return TG_OK;
+        if (is_regression(s, ui_history_selected(ui))) return TG_OK;
     ui_buffer_set_point(ui, b, was.row, was.col);
     return tg_fail(TG_LIMIT, by > 0 ? "No slower step further down" : "No slower step further up");
 }
@@ -140,7 +142,13 @@ DEFCMD(quit, "history-quit", "", "Leave *history*; the present state stays what 
 {
     ui_session *s = ui_session_get(ui);
     if (s) ui_history_point_to(ui, s->history->head);
-    ui_window_quit(ui, ui->selected);
+    ui_window *w = ui->selected, *back = w->quit_select;
+    if (w->quit == UI_QUIT_BURY && back && ui_window_live(ui, back)) {
+        w->quit_select = NULL;
+        ui_window_select(ui, back);
+    } else {
+        ui_window_quit(ui, w);
+    }
     return TG_OK;
 }
 
