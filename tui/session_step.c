@@ -305,8 +305,11 @@ tg_status ui_session_redo(ui_session *s, int n)
 
 void ui_session_adopt(ui_session *s)
 {
+    uint64_t old = s->pin->version;
     ag_policy_unref(s->pin);
     s->pin = ag_agent_policy(s->agent);
+    ui_message(s->ui, s->pin->version == old ? "v%llu is the newest policy" : "Pinned v%llu",
+               (unsigned long long)s->pin->version);
     tg_vec_clear(&s->was);
     for (int row = 0; s->view && row < s->view->n_rows; row++) {
         const tg_candidate *c = ui_session_candidate(s, row);

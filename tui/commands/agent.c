@@ -41,8 +41,8 @@ DEFCMD(agent_status, "agent-status", "", "Say how far training is.")
 DEFCMD(agent, "agent", "", "Show the menu of the agent: steps, training, policy.")
 {
     static const ui_menu_argument arguments[] = {
-        {'s', "Seed", UI_OPT_seed},
-        {'n', "Training threads", UI_OPT_train_threads},
+        {'s', "Seed, from next model", UI_OPT_seed},
+        {'n', "Threads, next model", UI_OPT_train_threads},
         {0},
     };
     static const ui_menu_item steps[] = {

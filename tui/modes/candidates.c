@@ -423,15 +423,15 @@ static bool list_header(ui_app *ui, ui_buffer *buffer, int width, ui_line *line)
     const list *l = axis(s, buffer);
     columns c = plan_columns(s, width);
     int x = RANK + c.rule;
+    char meas[48];
     ui_line_add(line, UI_FACE_header, "   # ");
     ui_line_fit(line, UI_FACE_header, "rule", c.rule);
     title(line, &x, c.site, "site");
     title(line, &x, c.pi, " π");
     title(line, &x, c.predicted, "○pred%");
-    title(line, &x, c.measured,
-          s->backend->exact        ? "  est%"
-          : c.measured == MEASURED ? " meas% [95% CI]"
-                                   : " meas%");
+    snprintf(meas, sizeof meas, c.measured == MEASURED ? " meas%% [%g%% CI]" : " meas%%",
+             ui_opt_real(UI_OPT_confidence));
+    title(line, &x, c.measured, s->backend->exact ? "  est%" : meas);
     axis_title(line, l, &x, c.forest);
     title(line, &x, c.verdict, "verdict");
     return true;
