@@ -94,7 +94,9 @@ void ui_session_status(const ui_session *s, tg_str *out)
     else tg_str_addf(out, "○%.3gms", head->trail->cost_ms);
     tg_str_addf(out, " PPO:%s v%llu", agent_words(s),
                 s->pin ? (unsigned long long)s->pin->version : 0);
-    if (s->training) tg_str_addf(out, " %s", ag_phase_name(s->stats.phase));
+    if (s->training)
+        tg_str_addf(out, " %s %llu ep", ag_phase_name(s->stats.phase),
+                    (unsigned long long)s->stats.episodes);
     int waiting = 0;
     for (size_t i = 0; i < s->measurements.n; i++)
         waiting += s->measurements.v[i].at <= UI_MEASURE_RUNNING;
