@@ -8,6 +8,7 @@
 #ifndef AG_AGENT_H
 #define AG_AGENT_H
 
+#include "blas.h"
 #include "rewriting.h"
 #include "trainer.h"
 

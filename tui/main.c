@@ -80,6 +80,14 @@ static int explore(const ui_options *o)
     return exit_status;
 }
 
+/* Starts the program anew with the kernels that fit this processor; comes back if it cannot. */
+static void choose_kernels(char **argv)
+{
+    const char *core = ag_blas_coretype();
+    if (!core || setenv("OPENBLAS_CORETYPE", core, 1) != 0) return;
+    execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv)
 {
     ui_options options;
@@ -98,6 +106,7 @@ int main(int argc, char **argv)
         tg_str_free(&help);
         return 0;
     }
+    choose_kernels(argv);
     if (options.command) return ui_batch(&options);
     if (options.model && !options.script && !isatty(STDOUT_FILENO))
         return print_model(options.model);

@@ -40,8 +40,10 @@ typedef struct ui_veto {
 
 /* An override as training sees it: number `number`, the step that led to `state`. */
 typedef struct ui_demo {
-    int state;
-    size_t number;
+    int state;        /* that it led to */
+    size_t number;    /* the agent's */
+    double before_ms; /* analytic cost of the state it left */
+    double percent;   /* the largest gain since, in per cent of the root's cost */
 } ui_demo;
 
 /* Flagged with d; x makes vetoes of them. */

@@ -49,6 +49,16 @@ static void say_step(const stepping *w, bool linked)
     else ui_message(ui, "%d: %s at %s (π %.2f)", depth, w->rule, w->words, info->probability);
 }
 
+/* The largest gain, by the analytic cost, on the way from where the override was made. */
+static void weigh_demo(ui_session *s, ui_demo *demo)
+{
+    double first = tg_history_get(s->history, 0)->trail->cost_ms;
+    double percent = 100 * (demo->before_ms - tg_history_head(s->history)->trail->cost_ms) / first;
+    if (percent <= demo->percent) return;
+    demo->percent = percent;
+    ag_agent_override_return(s->agent, demo->number, percent);
+}
+
 /* Overrides that are undone leave the loss; those that HEAD comes from are in it. */
 static void weigh_demos(ui_session *s)
 {
@@ -56,18 +66,8 @@ static void weigh_demos(ui_session *s)
         int at = s->history->head;
         while (at >= 0 && at != s->demos.v[i].state) at = tg_history_get(s->history, at)->parent;
         ag_agent_override_retract(s->agent, s->demos.v[i].number, at < 0);
+        if (at >= 0) weigh_demo(s, &s->demos.v[i]);
     }
-}
-
-/* A demonstration, and what it gained so far by the analytic cost. */
-static size_t note_override(stepping *w)
-{
-    ui_session *s = w->s;
-    double first = tg_history_get(s->history, 0)->trail->cost_ms;
-    size_t number = ag_agent_override(s->agent, &s->view->scores, w->candidate);
-    ag_agent_override_return(s->agent, number,
-                             100 * (w->parent->cost_ms - w->made->cost_ms) / first);
-    return number;
 }
 
 /* What was measured of the candidate holds for the step. */
@@ -87,9 +87,10 @@ static void put_step(stepping *w)
     bool linked;
     w->made->taken.probability = w->info.probability;
     w->made->taken.rank = w->info.rank;
-    size_t number = w->info.override ? note_override(w) : 0;
+    ui_demo demo = {.before_ms = w->parent->cost_ms, .percent = -INFINITY};
+    if (w->info.override) demo.number = ag_agent_override(s->agent, &s->view->scores, w->candidate);
     int id = tg_history_add(s->history, w->state, w->made, &w->info, &linked);
-    ui_demo demo = {id, number};
+    demo.state = id;
     if (w->info.override) tg_vec_push(&s->demos, demo);
     weigh_demos(s);
     tg_state *state = tg_history_get(s->history, id);

@@ -14,7 +14,7 @@ enum { TICK_US = 200000 };
 typedef struct viewing {
     ui_session *s;
     uint64_t generation;
-    int state, steps;
+    int state;
     tg_graph *graph;
     const ui_view *old; /* the session keeps it while this runs */
     bool from_parent;   /* `old` is of the graph that this one was made from by one step */
@@ -98,8 +98,8 @@ static tg_status score(viewing *w, ui_view *v)
 {
     uint64_t *keys;
     int n = ui_vetoed_keys(w->vetoes, w->n_vetoes, v->candidates, &keys);
-    tg_status status = ag_agent_score(w->s->agent, w->pin, v->candidates, w->first_ms, w->steps,
-                                      keys, n, &v->scores);
+    tg_status status =
+        ag_agent_score(w->s->agent, w->pin, v->candidates, w->first_ms, 0, keys, n, &v->scores);
     free(keys);
     return status;
 }
@@ -129,6 +129,7 @@ static void put_view(viewing *w)
     s->view->serial = ++s->views;
     w->made = NULL;
     ui_session_shown(s, looks);
+    if (s->vetoes.n) ui_session_follow(s); /* the vetoed sites of this state are known now */
 }
 
 static void view_done(void *ctx, tg_status status, const char *message)
@@ -180,7 +181,6 @@ void ui_session_start_view(ui_session *s)
     w->from_parent = one_step_apart(s, head);
     w->pin = ag_policy_ref(s->pin);
     w->first_ms = tg_history_get(s->history, 0)->trail->cost_ms;
-    w->steps = tg_history_depth(s->history, head->id);
     w->n_vetoes = s->vetoes.n;
     w->vetoes = tg_memdup(s->vetoes.v, s->vetoes.n * sizeof *w->vetoes);
     w->flipped = tg_memdup(s->flipped.v, s->flipped.n * sizeof *w->flipped);
@@ -199,6 +199,15 @@ void ui_session_refresh(ui_session *s)
     ui_session_start_view(s);
 }
 
+/* A rule that is vetoed everywhere is not trained with either. */
+static bool not_vetoed(void *ctx, const tg_rule_info *info)
+{
+    const ui_session *s = ctx;
+    for (size_t i = 0; i < s->vetoes.n; i++)
+        if (!s->vetoes.v[i].site && strcmp(s->vetoes.v[i].rule, info->name) == 0) return false;
+    return true;
+}
+
 void ui_session_follow(ui_session *s)
 {
     tg_state *head = tg_history_head(s->history);
@@ -206,8 +215,10 @@ void ui_session_follow(ui_session *s)
     int n = s->view && s->view->state == head->id
                 ? ui_vetoed_keys(s->vetoes.v, s->vetoes.n, s->view->candidates, &keys)
                 : 0;
-    ag_agent_follow(s->agent, head->trail->graph, NULL,
+    tg_rules *left = tg_rules_select(s->rules, not_vetoed, s);
+    ag_agent_follow(s->agent, head->trail->graph, left,
                     tg_history_get(s->history, 0)->trail->cost_ms, keys, n);
+    tg_rules_unref(left);
     free(keys);
 }
 

@@ -17,6 +17,7 @@ typedef struct group {
     tg_drawing *d;
     tg_row *rows;
     int32_t *row_of;
+    const char *whole; /* the scope that all nodes share: no name for a part */
 } group;
 
 static int compare_keys(const void *a, const void *b)
@@ -74,16 +75,27 @@ static void add_node(group *w, const tg_block *b, const uint32_t *id)
     if (node->n_out) row->type = node->out[0];
 }
 
-/* The scope that the names of all nodes share, cut at the last separator; NULL if there is none. */
+/* How many characters two names have in common at the start. */
+static size_t common_length(const char *a, const char *b, size_t most)
+{
+    size_t n = 0;
+    while (n < most && a[n] == b[n] && a[n]) n++;
+    return n;
+}
+
+/*
+ * The scope that the names of all nodes but inputs share, cut at the last separator; NULL if there
+ * is none.
+ */
 static const char *common_scope(const group *w, const uint32_t *nodes, uint32_t n)
 {
-    const char *first = w->g->nodes[nodes[0]]->name;
-    size_t same = strlen(first);
-    for (uint32_t i = 1; i < n && same; i++) {
-        const char *name = w->g->nodes[nodes[i]]->name;
-        size_t k = 0;
-        while (k < same && name[k] == first[k] && name[k]) k++;
-        same = k;
+    const char *first = NULL;
+    size_t same = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const tg_node *node = w->g->nodes[nodes[i]];
+        if (node->op == TG_OP_INPUT) continue;
+        same = first ? common_length(first, node->name, same) : strlen(node->name);
+        if (!first) first = node->name;
     }
     while (same && first[same] != '/' && first[same] != '.') same--;
     return same > 1 ? tg_arena_strndup(w->d->arena, first, same) : NULL;
@@ -106,6 +118,7 @@ static void add_fold(group *w, const tg_block *b, uint32_t n)
     row->block = b->key;
     row->repeat = n;
     row->label = common_scope(w, nodes, count);
+    if (row->label && w->whole && strcmp(row->label, w->whole) == 0) row->label = NULL;
     if (!row->label && w->d->level == 1) row->label = tg_arena_printf(w->d->arena, "s%u", b->stage);
     else if (!row->label && n > 1)
         row->label =
@@ -147,11 +160,12 @@ void tg_draw_rows(const tg_graph *g, const uint32_t *ids, uint32_t n, const tg_b
                   uint32_t n_blocks, const tg_draw_options *options, tg_drawing *d)
 {
     uint32_t outputs = (uint32_t)tg_graph_sink(g)->n_in;
-    group w = {g, ids, blocks, n_blocks, options, d, NULL, NULL};
+    group w = {g, ids, blocks, n_blocks, options, d, NULL, NULL, NULL};
     d->level = options->level ? options->level : n > AUTO_ROWS ? 2 : 3;
     w.rows = TG_NEW_ARRAY(d->arena, tg_row, n + outputs + 1);
     w.row_of = TG_NEW_ARRAY(d->arena, int32_t, g->n_ids);
     memset(w.row_of, 0xff, g->n_ids * sizeof *w.row_of);
+    w.whole = n ? common_scope(&w, ids, n) : NULL;
     d->rows = w.rows;
     d->row_of = w.row_of;
     d->n_ids = g->n_ids;

@@ -36,9 +36,9 @@ static bool show_episodes(void *ctx, const ag_stats *stats)
 {
     run *r = ctx;
     long all = ui_arg_int(r->args, "episodes");
-    ui_progress_show(&r->progress, (double)stats->episodes / (double)all,
+    ui_progress_show(&r->progress, (double)stats->run_episodes / (double)all,
                      "episode %llu of %ld, best %.4f ms predicted",
-                     (unsigned long long)stats->episodes, all, stats->best_ms);
+                     (unsigned long long)stats->run_episodes, all, stats->best_ms);
     return true;
 }
 

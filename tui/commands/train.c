@@ -30,12 +30,12 @@ static tg_status train_until(ag_agent *agent, ui_progress *progress, uint64_t ep
     do {
         bool over = ag_agent_wait(agent, 0.05);
         ag_agent_stats(agent, &stats);
-        ui_progress_show(progress, (double)stats.episodes / (double)all,
+        ui_progress_show(progress, (double)stats.run_episodes / (double)all,
                          "episode %llu of %llu, policy v%llu, best %.1f%%",
-                         (unsigned long long)stats.episodes, (unsigned long long)all,
+                         (unsigned long long)stats.run_episodes, (unsigned long long)all,
                          (unsigned long long)stats.version, stats.best_percent);
         if (over) break;
-    } while (stats.episodes < episodes);
+    } while (stats.run_episodes < episodes);
     if (stats.phase == AG_FAILED || stats.phase == AG_DIVERGED)
         return tg_fail(TG_INVALID, "training stopped: %s",
                        stats.message[0] ? stats.message : ag_phase_name(stats.phase));
@@ -69,7 +69,7 @@ static tg_status train_on(ui_app *ui, const ui_args *args, ag_agent *agent, cons
         if (!ui_arg_flag(args, "json"))
             ui_printf(ui, "%s: predicted %.4f -> %.4f ms (%.1f%%) at episode %llu, policy v%llu\n",
                       ui_arg_nth(args, "model", (int)i), stats.first_ms, stats.best_ms,
-                      stats.best_percent, (unsigned long long)stats.episodes,
+                      stats.best_percent, (unsigned long long)stats.run_episodes,
                       (unsigned long long)stats.version);
     }
     if (status == TG_OK) status = ag_agent_save(agent, ui_arg(args, "checkpoint"));
@@ -91,6 +91,7 @@ static tg_status train_all(ui_app *ui, const ui_args *args, const graphs *models
         .backend = strcmp(ui_arg(args, "backend"), "model") == 0 ? NULL : ui_work_backend(args),
         .threads = (int)ui_arg_int(args, "threads"),
         .seed = (uint64_t)ui_arg_int(args, "seed"),
+        .foreground = true,
         .most_episodes = (uint64_t)ui_arg_int(args, "episodes")};
     tg_status status = ag_agent_new(rules, &o, &agent);
     if (status == TG_OK) {
