@@ -165,6 +165,23 @@ static void vetoes(void **state)
     ui_app_free(ui);
 }
 
+static void marks_by_regexp(void **state)
+{
+    (void)state;
+    ui_app *ui = open_squeezenet(24, 80);
+    ui_session *s = ui_session_get(ui);
+    ui_run(ui, "% m ^ f u s e - RET\nassert-screen marked");
+    assert_true(s->marks.n > 1 && s->marks.n < (size_t)s->view->n_rows);
+    for (size_t i = 0; i < s->marks.n; i++) {
+        const tg_candidate *c = ui_session_candidate(s, ui_session_row(s, s->marks.v[i]));
+        assert_true(tg_starts_with(tg_rules_get(s->rules, c->site->rule)->name, "fuse-"));
+    }
+    size_t marked = s->marks.n;
+    ui_run(ui, "% m [ RET\nassert-screen Invalid regexp");
+    assert_int_equal(s->marks.n, marked);
+    ui_app_free(ui);
+}
+
 static void marks_apply_together(void **state)
 {
     (void)state;
@@ -368,6 +385,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(point_stays_with_the_candidate),
     cmocka_unit_test(folds),
     cmocka_unit_test(vetoes),
+    cmocka_unit_test(marks_by_regexp),
     cmocka_unit_test(marks_apply_together),
     cmocka_unit_test(goes_on_until),
     cmocka_unit_test(writes_files),

@@ -3,6 +3,7 @@
 #include "tui/modes/graph.h"
 #include "tui/prompt.h"
 
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,35 @@ DEFCMD(mark_row, "mark-row", "", "Mark the candidate at point and go to the next
     TG_TRY(at_point(ui, &s, &key));
     if (find_key(s, key) == s->marks.n) tg_vec_push(&s->marks, key);
     next_row(ui, 1);
+    return TG_OK;
+}
+
+/* Does the rule's name, or do the nodes of the site, hold a match? */
+static bool row_matches(const ui_session *s, const tg_candidate *c, const regex_t *re)
+{
+    const char *rule = tg_rules_get(s->rules, c->site->rule)->name;
+    const char *site = tg_site_words(tg_candidates_graph(s->view->candidates), c->site);
+    return regexec(re, rule, 0, NULL, 0) == 0 || regexec(re, site, 0, NULL, 0) == 0;
+}
+
+DEFCMD(mark_regexp, "mark-rows-by-regexp", "regexp:text Mark rows whose rule or site matches",
+       "Mark the candidates whose rule or site matches REGEXP.")
+{
+    ui_session *s;
+    regex_t re;
+    int marked = 0;
+    TG_TRY(ui_session_need(ui, &s));
+    if (!s->view) return tg_fail(TG_NOTFOUND, "The candidates are not there yet");
+    if (regcomp(&re, ui_arg(args, "regexp"), REG_EXTENDED | REG_NOSUB) != 0)
+        return tg_fail(TG_USAGE, "Invalid regexp: %s", ui_arg(args, "regexp"));
+    for (int row = 0; row < s->view->n_rows; row++) {
+        const tg_candidate *c = ui_session_candidate(s, row);
+        if (!c || !row_matches(s, c, &re) || find_key(s, c->site->key) < s->marks.n) continue;
+        tg_vec_push(&s->marks, c->site->key);
+        marked++;
+    }
+    regfree(&re);
+    ui_message(ui, "%d matching candidate%s marked", marked, marked == 1 ? "" : "s");
     return TG_OK;
 }
 

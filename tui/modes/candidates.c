@@ -503,6 +503,7 @@ const ui_mode ui_mode_candidates = {
             {"u", "unmark-row"},
             {"U", "unmark-all"},
             {"t", "toggle-marks"},
+            {"% m", "mark-rows-by-regexp"},
             {"DEL", "unmark-backward"},
             {"d", "veto"},
             {"x", "execute-vetoes"},
