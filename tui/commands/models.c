@@ -3,6 +3,8 @@
 #include "tui/app.h"
 #include "tui/work.h"
 
+#include "agent/agent.h"
+
 #include "samples/samples.h"
 
 #include <errno.h>
@@ -131,7 +133,7 @@ DEFCMD(
     return status;
 }
 
-static json_t *site_json(const tg_candidates *c, int i)
+static json_t *site_json(const tg_candidates *c, int i, const ag_scores *scores)
 {
     const tg_candidate *candidate = tg_candidates_get(c, i);
     json_t *nodes = json_array();
@@ -140,19 +142,20 @@ static json_t *site_json(const tg_candidates *c, int i)
         json_array_append_new(
             nodes, ui_json_text(tg_graph_label(tg_candidates_graph(c), candidate->site->nodes[k],
                                                label, sizeof label)));
-    return json_pack("{s:s, s:o, s:f, s:n}", "rule",
+    return json_pack("{s:s, s:o, s:f, s:f}", "rule",
                      tg_rules_get(tg_candidates_rules(c), candidate->site->rule)->name, "nodes",
-                     nodes, "cost_delta_ms", candidate->preview.cost_delta_ms, "score");
+                     nodes, "cost_delta_ms", candidate->preview.cost_delta_ms, "score",
+                     (double)scores->p[i]);
 }
 
 static void print_candidates(ui_app *ui, const ui_args *args, const tg_graph *g,
-                             const tg_candidates *c, double ms)
+                             const tg_candidates *c, const ag_scores *scores, double ms)
 {
     int n = tg_candidates_count(c), sites, refused, merged;
     tg_candidates_tally(c, &sites, &refused, &merged);
     if (ui_arg_flag(args, "json")) {
         json_t *list = json_array();
-        for (int i = 0; i < n; i++) json_array_append_new(list, site_json(c, i));
+        for (int i = 0; i < n; i++) json_array_append_new(list, site_json(c, i, scores));
         ui_print_json(ui, json_pack("{s:i, s:i, s:o, s:i, s:i, s:f}", "nodes", (int)g->n_nodes,
                                     "operators", (int)tg_graph_op_count(g), "sites", list,
                                     "refused", refused, "merged", merged, "elapsed_ms", ms));
@@ -163,15 +166,40 @@ static void print_candidates(ui_app *ui, const ui_args *args, const tg_graph *g,
         g->n_nodes, tg_graph_op_count(g), n, sites, refused, merged, ms);
     for (int i = 0; i < n; i++) {
         const tg_candidate *candidate = tg_candidates_get(c, i);
-        ui_printf(ui, "%4d  %-36s %+9.5f ms  %s\n", i + 1,
+        ui_printf(ui, "%4d  %-36s %+9.5f ms  %4.2f  %s\n", i + 1,
                   tg_rules_get(tg_candidates_rules(c), candidate->site->rule)->name,
-                  candidate->preview.cost_delta_ms, tg_site_words(g, candidate->site));
+                  candidate->preview.cost_delta_ms, (double)scores->p[i],
+                  tg_site_words(g, candidate->site));
     }
 }
 
-DEFCMD(candidates_of, "candidates", "batch; model:file Model" OPT_RULES OPT_DIM OPT_JSON OPT_QUIET,
+/* Scores are the probabilities of a policy: a checkpoint's, or a new one that only knows the costs.
+ */
+static tg_status score_and_print(ui_app *ui, const ui_args *args, const tg_candidates *c, double ms)
+{
+    ag_agent *agent;
+    ag_scores scores;
+    const char *policy = ui_arg(args, "policy");
+    ag_options options = {.checkpoint = policy, .read_only = policy != NULL};
+    TG_TRY(ag_agent_new(tg_candidates_rules(c), &options, &agent));
+    ag_policy *pin = ag_agent_policy(agent);
+    tg_status status = ag_agent_score(agent, pin, c, 0, 0, NULL, 0, &scores);
+    if (status == TG_OK) {
+        print_candidates(ui, args, tg_candidates_graph(c), c, &scores, ms);
+        ag_scores_done(&scores);
+    }
+    ag_policy_unref(pin);
+    ag_agent_free(agent);
+    return status;
+}
+
+DEFCMD(candidates_of, "candidates",
+       "batch; model:file Model; --policy:path Checkpoint of the policy that scores" OPT_RULES
+           OPT_DIM OPT_JSON OPT_QUIET,
        "List the rewrites that may be applied to a model.\n\n"
-       "Each with its rule, the nodes it matches and the change of predicted latency.")
+       "Each with its rule, the nodes it matches, the change of predicted latency and the "
+       "probability\n"
+       "that the policy gives it.")
 {
     tg_graph *g;
     tg_rules *rules;
@@ -182,7 +210,7 @@ DEFCMD(candidates_of, "candidates", "batch; model:file Model" OPT_RULES OPT_DIM 
         int64_t start = tg_clock_ns();
         status = tg_candidates_find(rules, g, NULL, &c);
         if (status == TG_OK) {
-            print_candidates(ui, args, g, c, (double)(tg_clock_ns() - start) / 1e6);
+            status = score_and_print(ui, args, c, (double)(tg_clock_ns() - start) / 1e6);
             tg_candidates_free(c);
         }
         tg_rules_unref(rules);
