@@ -234,6 +234,8 @@ static void destroy(ui_session *s)
     ui_view_free(s->view);
     ag_policy_unref(s->pin);
     ag_agent_free(s->agent);
+    for (size_t i = 0; i < s->retired.n; i++) ag_agent_free(s->retired.v[i]);
+    tg_vec_free(&s->retired);
     ui_journal_close(s->journal);
     tg_history_free(s->history);
     tg_rules_unref(s->rules);

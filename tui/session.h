@@ -107,9 +107,10 @@ typedef struct ui_session {
     TG_VEC(uint64_t) marks; /* keys of marked candidates */
     TG_VEC(ui_flag) flags;
     TG_VEC(ui_demo) demos;
-    TG_VEC(uint64_t) plan; /* keys still to be taken, the next one last */
-    TG_VEC(uint64_t) was;  /* keys by rank before a policy was adopted, */
-    uint64_t was_typed;    /* and after which key: shown until the next */
+    TG_VEC(ag_agent *) retired; /* agents that a loaded policy took the place of */
+    TG_VEC(uint64_t) plan;      /* keys still to be taken, the next one last */
+    TG_VEC(uint64_t) was;       /* keys by rank before a policy was adopted, */
+    uint64_t was_typed;         /* and after which key: shown until the next */
     TG_VEC(ui_measurement) measurements;
 
     ui_journal *journal;      /* NULL: none is written */
@@ -171,6 +172,10 @@ void ui_session_refresh(ui_session *s);
 void ui_session_redraw(ui_session *s);
 /* Pins the newest policy and ranks anew. */
 void ui_session_adopt(ui_session *s);
+/* Writes the newest policy to a checkpoint; goes on from one, pinned at once. Errors: TG_USAGE
+ * (busy). */
+tg_status ui_session_save_policy(ui_session *s, const char *path) TG_MUST_USE;
+tg_status ui_session_load_policy(ui_session *s, const char *path) TG_MUST_USE;
 /* Pauses or resumes training. */
 void ui_session_train(ui_session *s, bool on);
 void ui_session_veto(ui_session *s, const char *rule, uint64_t key, bool lift);

@@ -165,6 +165,27 @@ static void vetoes(void **state)
     ui_app_free(ui);
 }
 
+static void policies_are_kept(void **state)
+{
+    (void)state;
+    ui_app *ui = open_squeezenet(24, 80);
+    ui_session *s = ui_session_get(ui);
+    const ag_agent *first = s->agent;
+    float before = s->view->scores.p[0];
+    ui_run(ui,
+           "M-x s a v e - p o l i c y RET C-a C-k p o l i c y . r g c RET\nassert-screen Wrote");
+    ui_run(ui, "M-x l o a d - p o l i c y RET C-a C-k n o n e RET\nassert-screen none");
+    assert_ptr_equal(s->agent, first);
+    ui_run(ui, "M-x l o a d - p o l i c y RET C-a C-k p o l i c y . r g c RET\nassert-screen "
+               "Policy v0\nsettle");
+    assert_ptr_not_equal(s->agent, first);
+    assert_true(s->view->scores.p[0] == before);
+    ui_run(ui, "SPC\nsettle\nassert-screen step 1");
+    ui_app_free(ui);
+    unlink("policy.rgc");
+    unlink("policy.rgc~");
+}
+
 static void marks_by_regexp(void **state)
 {
     (void)state;
@@ -385,6 +406,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(point_stays_with_the_candidate),
     cmocka_unit_test(folds),
     cmocka_unit_test(vetoes),
+    cmocka_unit_test(policies_are_kept),
     cmocka_unit_test(marks_by_regexp),
     cmocka_unit_test(marks_apply_together),
     cmocka_unit_test(goes_on_until),

@@ -38,6 +38,23 @@ DEFCMD(agent_status, "agent-status", "", "Say how far training is.")
     return TG_OK;
 }
 
+DEFCMD(save_policy, "save-policy", "file:file Write policy to file",
+       "Write the newest policy to a checkpoint.\n\nThe last one of that name is kept with a ~ "
+       "behind it.")
+{
+    ui_session *s;
+    TG_TRY(ui_session_need(ui, &s));
+    return ui_session_save_policy(s, ui_arg(args, "file"));
+}
+
+DEFCMD(load_policy, "load-policy", "file:file Load policy from file",
+       "Go on with the policy of a checkpoint, pinned at once.\n\nTraining goes on from it.")
+{
+    ui_session *s;
+    TG_TRY(ui_session_need(ui, &s));
+    return ui_session_load_policy(s, ui_arg(args, "file"));
+}
+
 DEFCMD(agent, "agent", "", "Show the menu of the agent: steps, training, policy.")
 {
     static const ui_menu_argument arguments[] = {
@@ -59,6 +76,8 @@ DEFCMD(agent, "agent", "", "Show the menu of the agent: steps, training, policy.
     };
     static const ui_menu_item policy[] = {
         {"g", "Adopt the newest", "adopt-policy", NULL},
+        {"w", "Write", "save-policy", NULL},
+        {"l", "Load", "load-policy", NULL},
         {0},
     };
     static const ui_menu_group groups[] = {
