@@ -20,6 +20,7 @@ typedef struct tg_verify_report {
     tg_value worst_value; /* in the first graph */
     uint64_t seed;        /* of the drawn inputs */
     uint32_t compared;    /* values compared */
+    uint32_t telling;     /* of them, those with a finite element other than 0, or not of floats */
     bool whole;           /* whole graphs were run, not only the changed region */
 } tg_verify_report;
 

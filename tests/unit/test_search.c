@@ -158,12 +158,34 @@ static void steps_are_proved(void **state)
         tg_trail *best = search("greedy", g, (tg_search_options){0}, &report);
         assert_ok(tg_trail_verify(best, 5, NULL, &verify, &good));
         assert_ptr_equal(good, best);
+        assert_true(verify.whole && verify.telling == verify.compared);
         print_message("%s: %d steps, largest difference %.3g\n", names[i], best->depth,
                       verify.max_abs_error);
         tg_trail_unref(good);
         tg_trail_unref(best);
         tg_graph_unref(g);
     }
+}
+
+static void count_words(void *ctx, tg_log_level level, const char *text)
+{
+    if (level == TG_LOG_WARN && strstr(text, "says little")) ++*(int *)ctx;
+}
+
+/* Two graphs that give nothing but 0 agree; that is no proof, and it is said. */
+static void outputs_that_say_nothing_are_told(void **state)
+{
+    (void)state;
+    int told = 0;
+    tg_graph *g;
+    tg_verify_report verify;
+    assert_ok(tg_sample_build("taso-bertx8", 1, true, &g)); /* blank weights: the output is 0 */
+    tg_log_to(count_words, &told);
+    assert_ok(tg_verify(g, g, 1, NULL, &verify));
+    tg_log_to(NULL, NULL);
+    assert_int_equal(verify.telling, 0);
+    assert_int_equal(told, 1);
+    tg_graph_unref(g);
 }
 
 static void steps_replay_by_rule_and_key(void **state)
@@ -236,6 +258,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_batch_norm_costs_nothing_in_the_end),
     cmocka_unit_test(a_cancelled_search_gives_its_best),
     cmocka_unit_test(steps_are_proved),
+    cmocka_unit_test(outputs_that_say_nothing_are_told),
     cmocka_unit_test(steps_replay_by_rule_and_key),
     cmocka_unit_test(merged_equal_nodes_are_another_state),
 };
