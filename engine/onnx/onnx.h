@@ -11,9 +11,12 @@
 
 #include "engine/ir/graph.h"
 
-/* The range of what is read: IR versions and opsets of the default domain. */
+/*
+ * The range of what is read: IR versions and opsets of the default domain. What is read from an
+ * opset below TG_ONNX_OPSET_WRITTEN is saved in that one.
+ */
 enum { TG_ONNX_IR_OLDEST = 3, TG_ONNX_IR_NEWEST = 14 };
-enum { TG_ONNX_OPSET_OLDEST = 7, TG_ONNX_OPSET_NEWEST = 28 };
+enum { TG_ONNX_OPSET_OLDEST = 1, TG_ONNX_OPSET_WRITTEN = 7, TG_ONNX_OPSET_NEWEST = 28 };
 
 /* The symbolic dimension `name` has this size. */
 typedef struct tg_dim_fix {
@@ -54,9 +57,9 @@ tg_status tg_onnx_load_memory(const void *bytes, size_t n, const char *name,
 
 /*
  * Writes a model under a temporary name, then renames it. What the graph has from its file keeps
- * its names, bytes and opset. Tensors of a model over 2 GB lie in PATH.data. Errors: TG_IO,
- * TG_UNSUPPORTED (an operator needs a newer opset than the carried nodes allow), those of constant
- * folding.
+ * its names, bytes and opset, unless that is below TG_ONNX_OPSET_WRITTEN. Tensors of a model over 2
+ * GB lie in PATH.data. Errors: TG_IO, TG_UNSUPPORTED (an operator needs a newer opset than the
+ * carried nodes allow), those of constant folding.
  */
 tg_status tg_onnx_save(const tg_graph *g, const char *path) TG_MUST_USE;
 /* The same into memory; the caller frees *bytes. */

@@ -115,6 +115,13 @@ static int64_t needed_opset(tg_exporter *ex)
     return need;
 }
 
+/* "Clip needs": why the opset is raised. */
+static const char *reason(const tg_exporter *ex)
+{
+    if (!ex->raised_for) return "the oldest that is written is";
+    return tg_arena_printf(ex->arena, "%s needs", ex->raised_for);
+}
+
 static tg_status check_carried(const tg_exporter *ex)
 {
     for (uint32_t i = 0; i < ex->g->n_nodes; i++) {
@@ -124,9 +131,9 @@ static tg_status check_carried(const tg_exporter *ex)
         if (survives) continue;
         char label[128];
         return tg_fail(TG_UNSUPPORTED,
-                       "%s needs opset %lld, but the carried node %s has another form there than "
+                       "%s opset %lld, but the carried node %s has another form there than "
                        "in opset %lld",
-                       ex->raised_for, (long long)ex->opset,
+                       reason(ex), (long long)ex->opset,
                        tg_graph_label(ex->g, node->id, label, sizeof label),
                        (long long)ex->file_opset);
     }
@@ -139,13 +146,15 @@ static tg_status choose_opset(tg_exporter *ex)
     ex->file_opset = tg_origin_opset(ex->g->origin);
     ex->opset = ex->file_opset ? ex->file_opset : USUAL;
     if (!ex->file_opset) ex->file_opset = ex->opset;
+    if (ex->opset < TG_ONNX_OPSET_WRITTEN) ex->opset = TG_ONNX_OPSET_WRITTEN;
     /* A raised opset takes nodes out of their old form, which may raise it again. */
     for (int64_t need; (need = needed_opset(ex)) > ex->opset;) ex->opset = need;
     if (ex->opset == ex->file_opset) return TG_OK;
     if (ex->frame) {
         TG_TRY(check_carried(ex));
+        const char *cause = ex->raised_for ? ex->raised_for : "a form that is written";
         tg_log(TG_LOG_NOTE, "opset raised from %lld to %lld for %s", (long long)ex->file_opset,
-               (long long)ex->opset, ex->raised_for);
+               (long long)ex->opset, cause);
     }
     return TG_OK;
 }

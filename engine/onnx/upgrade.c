@@ -162,6 +162,165 @@ static tg_status upsample_7(tg_draft *d)
     return set_old_sampling(d);
 }
 
+/* ---- before 7: broadcasting by attributes ---- */
+
+/* Makes input i a view of itself with this shape. */
+static tg_status reshape_input(tg_draft *d, int i, const tg_shape *s)
+{
+    return build_one(d, TG_OP(Reshape), d->in.v[i],
+                     (tg_named_attr){"shape", TG_ATTR_OF_INTS(s->dim, s->rank)}, &d->in.v[i]);
+}
+
+/* Gives input 1 axes of size 1 at the end, so that its first axis lies at `axis` of input 0. */
+static tg_status align_second(tg_draft *d, int64_t axis)
+{
+    const tg_type *a = tg_build_type(d->im->b, d->in.v[0]);
+    const tg_type *b = tg_build_type(d->im->b, d->in.v[1]);
+    if (!tg_type_complete(b) || a->shape.rank < 0) return cannot("a broadcast of unknown shape");
+    tg_shape s = b->shape;
+    TG_TRY(tg_axis_normalise(axis, a->shape.rank, &axis));
+    if (axis + s.rank > a->shape.rank)
+        return tg_fail(TG_SHAPE, "a broadcast from axis %lld reaches past the last axis",
+                       (long long)axis);
+    if (tg_shape_count(&s) == 1 || axis + s.rank == a->shape.rank) return TG_OK;
+    while (axis + s.rank < a->shape.rank) s.dim[s.rank++] = 1;
+    return reshape_input(d, 1, &s);
+}
+
+static bool has_two(const tg_draft *d)
+{
+    return d->in.n == 2 && d->in.v[0] != TG_NO_VALUE && d->in.v[1] != TG_NO_VALUE;
+}
+
+/* Without an axis the last axes were matched, as they are now. */
+static tg_status binary_6(tg_draft *d)
+{
+    const tg_attr *axis = find_attr(d, "axis");
+    int64_t at = axis && axis->kind == TG_ATTR_INT ? axis->i : 0;
+    bool aligned = axis && int_attr(d, "broadcast", 0);
+    drop_attr(d, "axis");
+    drop_attr(d, "broadcast");
+    return aligned && has_two(d) ? align_second(d, at) : TG_OK;
+}
+
+static tg_status gemm_6(tg_draft *d)
+{
+    drop_attr(d, "broadcast");
+    return TG_OK;
+}
+
+/* A slope for each channel. */
+static tg_status prelu_6(tg_draft *d)
+{
+    if (!has_two(d)) return TG_OK;
+    const tg_type *x = tg_build_type(d->im->b, d->in.v[0]);
+    const tg_type *slope = tg_build_type(d->im->b, d->in.v[1]);
+    if (x->shape.rank < 0 || slope->shape.rank < 0) return cannot("a slope of unknown shape");
+    return slope->shape.rank == 1 && x->shape.rank > 1 ? align_second(d, 1) : TG_OK;
+}
+
+/* ---- before 7: others ---- */
+
+static void rename_attr(tg_draft *d, const char *from, const char *to)
+{
+    for (size_t i = 0; i < d->attrs.n; i++)
+        if (strcmp(d->attrs.v[i].name, from) == 0) d->attrs.v[i].name = to;
+}
+
+static tg_status pad_1(tg_draft *d)
+{
+    rename_attr(d, "paddings", "pads");
+    return TG_OK;
+}
+
+static tg_status concat_3(tg_draft *d)
+{
+    if (!find_attr(d, "axis")) set_attr(d, "axis", TG_ATTR_OF_INT(1));
+    return TG_OK;
+}
+
+/* The type was a word such as FLOAT. */
+static tg_status cast_5(tg_draft *d)
+{
+    const tg_attr *to = find_attr(d, "to");
+    if (!to || to->kind != TG_ATTR_STR) return TG_OK;
+    char name[16] = "";
+    for (size_t i = 0; i + 1 < sizeof name && to->s[i]; i++)
+        name[i] = to->s[i] >= 'A' && to->s[i] <= 'Z' ? (char)(to->s[i] - 'A' + 'a') : to->s[i];
+    tg_dtype type = tg_dtype_find(name);
+    if (type == TG_DTYPE_NONE) return cannot("a cast to this type");
+    set_attr(d, "to", TG_ATTR_OF_INT(type));
+    return TG_OK;
+}
+
+/* The lengths could be an input, of the type of the data. */
+static tg_status split_1(tg_draft *d)
+{
+    return d->in.n > 1 ? cannot("a split by an input") : TG_OK;
+}
+
+/* One axis was repeated. */
+static tg_status tile_5(tg_draft *d)
+{
+    const tg_tensor *tiles = d->in.n == 3 ? tg_build_value(d->im->b, d->in.v[1]) : NULL;
+    const tg_tensor *at = d->in.n == 3 ? tg_build_value(d->im->b, d->in.v[2]) : NULL;
+    const tg_type *x =
+        d->in.n && d->in.v[0] != TG_NO_VALUE ? tg_build_type(d->im->b, d->in.v[0]) : NULL;
+    if (!tiles || !at || tg_tensor_count(tiles) != 1 || tg_tensor_count(at) != 1 || !x ||
+        x->shape.rank < 0)
+        return cannot("a tile whose axis is not constant");
+    int64_t axis;
+    int64_t *repeats = TG_NEW_ARRAY(d->im->arena, int64_t, x->shape.rank + 1);
+    TG_TRY(tg_axis_normalise((int64_t)tg_tensor_f64(at, 0), x->shape.rank, &axis));
+    for (int i = 0; i < x->shape.rank; i++) repeats[i] = 1;
+    repeats[axis] = (int64_t)tg_tensor_f64(tiles, 0);
+    set_attr(d, "repeats", TG_ATTR_OF_INTS(repeats, x->shape.rank));
+    d->in.n = 1;
+    return TG_OK;
+}
+
+static tg_status selu_5(tg_draft *d)
+{
+    if (!find_attr(d, "alpha")) set_attr(d, "alpha", TG_ATTR_OF_FLOAT(1.6732f));
+    if (!find_attr(d, "gamma")) set_attr(d, "gamma", TG_ATTR_OF_FLOAT(1.0507f));
+    return TG_OK;
+}
+
+/* The exponent of a norm was a real number. */
+static tg_status norm_1(tg_draft *d)
+{
+    const tg_attr *p = find_attr(d, "p");
+    if (!p || p->kind != TG_ATTR_FLOAT) return TG_OK;
+    if (!(p->f >= 1 && p->f <= 64) || p->f != (float)(int)p->f) return cannot("a broken exponent");
+    set_attr(d, "p", TG_ATTR_OF_INT((int)p->f));
+    return TG_OK;
+}
+
+/* Outputs were asked for by an attribute and are by their names since. */
+static tg_status recurrent_6(tg_draft *d)
+{
+    drop_attr(d, "output_sequence");
+    return TG_OK;
+}
+
+static tg_status upsample_1(tg_draft *d)
+{
+    const tg_attr *h = find_attr(d, "height_scale"), *w = find_attr(d, "width_scale");
+    const tg_attr *mode = find_attr(d, "mode");
+    if (!h || !w || h->kind != TG_ATTR_FLOAT || w->kind != TG_ATTR_FLOAT)
+        return cannot("an upsample without scales");
+    float *scales = TG_NEW_ARRAY(d->im->arena, float, 4);
+    scales[0] = scales[1] = 1;
+    scales[2] = h->f;
+    scales[3] = w->f;
+    if (mode && mode->kind == TG_ATTR_STR && strcmp(mode->s, "bilinear") == 0)
+        set_attr(d, "mode", tg_attr_str("linear"));
+    drop_attr(d, "height_scale");
+    drop_attr(d, "width_scale");
+    set_attr(d, "scales", (tg_attr){.kind = TG_ATTR_FLOATS, .n = 4, .floats = scales});
+    return upsample_7(d);
+}
+
 /* ---- others ---- */
 
 /* Leaves out results at the end that nothing reads; the first stays. */
@@ -177,10 +336,11 @@ static tg_status batch_norm_7(tg_draft *d)
     return TG_OK;
 }
 
-/* Before 14 the number of outputs told training from use. */
+/* Before 14 the number of outputs told training from use; before 7 so did is_test. */
 static tg_status batch_norm_13(tg_draft *d)
 {
     drop_unread(d);
+    if (d->im->opset < 7) drop_attr(d, "is_test");
     if (d->n_out > 1) return cannot("a batch norm in training");
     return batch_norm_7(d);
 }
@@ -196,6 +356,7 @@ static tg_status group_norm_20(tg_draft *d)
 static tg_status dropout_9(tg_draft *d)
 {
     drop_unread(d);
+    if (d->im->opset < 7) drop_attr(d, "is_test");
     return d->n_out > 1 ? cannot("a dropout that gives its mask") : TG_OK;
 }
 
@@ -210,6 +371,31 @@ static const upgrade upgrades[] = {
     {"Softmax", 13, old_softmax},
     {"LogSoftmax", 13, old_softmax},
     {"Hardmax", 13, old_softmax},
+    {"Add", 7, binary_6},
+    {"Sub", 7, binary_6},
+    {"Mul", 7, binary_6},
+    {"Div", 7, binary_6},
+    {"Pow", 7, binary_6},
+    {"And", 7, binary_6},
+    {"Or", 7, binary_6},
+    {"Xor", 7, binary_6},
+    {"Equal", 7, binary_6},
+    {"Less", 7, binary_6},
+    {"Greater", 7, binary_6},
+    {"Gemm", 7, gemm_6},
+    {"PRelu", 7, prelu_6},
+    {"Pad", 2, pad_1},
+    {"Concat", 4, concat_3},
+    {"Cast", 6, cast_5},
+    {"Split", 2, split_1},
+    {"Tile", 6, tile_5},
+    {"Selu", 6, selu_5},
+    {"LpPool", 2, norm_1},
+    {"GlobalLpPool", 2, norm_1},
+    {"GRU", 7, recurrent_6},
+    {"LSTM", 7, recurrent_6},
+    {"RNN", 7, recurrent_6},
+    {"Upsample", 7, upsample_1},
     {"Upsample", 9, upsample_7},
     {"Upsample", 100, scales_to_slot_2},
     {"Resize", 11, scales_to_slot_2},
@@ -221,6 +407,8 @@ static const upgrade upgrades[] = {
 
 tg_status tg_upgrade(tg_draft *d)
 {
+    /* Which inputs may be overwritten was said of most operators before 6. */
+    if (d->im->opset < 6) drop_attr(d, "consumed_inputs");
     for (size_t i = 0; i < sizeof upgrades / sizeof *upgrades; i++)
         if (d->im->opset < upgrades[i].below && strcmp(d->proto->op_type, upgrades[i].op_type) == 0)
             return upgrades[i].apply(d);
