@@ -121,6 +121,16 @@ UNIT_MAYBE void node_ints(tg_str *node, const char *name, const int64_t *v, int 
     put_part(node, 5, a);
 }
 
+UNIT_MAYBE void node_float(tg_str *node, const char *name, float v)
+{
+    tg_str a = {0};
+    put_text(&a, 1, name);
+    put_int(&a, 20, 1);
+    put_varint(&a, 2 << 3 | 5);
+    tg_str_addn(&a, (const char *)&v, 4);
+    put_part(node, 5, a);
+}
+
 UNIT_MAYBE void node_floats(tg_str *node, const char *name, const float *v, int n)
 {
     tg_str a = {0};

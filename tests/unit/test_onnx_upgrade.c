@@ -177,12 +177,200 @@ static void older_attributes_mean_the_newer_inputs(void **state)
     tg_graph_unref(new);
 }
 
+/* ---- opsets before 7 ---- */
+
+/* What is read from opset `opset` is saved in 7, and is the same graph there. */
+static tg_graph *load_oldest(int opset, tg_str graph)
+{
+    void *bytes;
+    size_t n;
+    tg_graph *g, *again;
+    assert_ok(load(part_model(3, opset, graph), &g));
+    assert_int_not_equal(maker(g, 0)->op, TG_OP_OPAQUE);
+    assert_ok(tg_onnx_save_memory(g, &bytes, &n));
+    assert_ok(tg_onnx_load_memory(bytes, n, "again", NULL, &again));
+    assert_true(again->hash == g->hash);
+    assert_int_equal(tg_origin_opset(again->origin), TG_ONNX_OPSET_WRITTEN);
+    tg_graph_unref(again);
+    free(bytes);
+    return g;
+}
+
+/* Two inputs of these dimensions, x and z. */
+static tg_str two(tg_str node, const char *x, const char *z)
+{
+    tg_str graph = one(node, x);
+    put_part(&graph, IN_INPUT, part_info("z", 1, z));
+    return graph;
+}
+
+static void second_is(const tg_graph *g, tg_shape want)
+{
+    tg_shape shape = tg_graph_type(g, maker(g, 0)->in[1])->shape;
+    assert_true(tg_shape_equal(&shape, &want));
+}
+
+static void broadcasting_from_an_axis(void **state)
+{
+    static const struct {
+        const char *op, *z;
+        int axis;
+        tg_shape want;
+    } cases[] = {{"Add", "3", 1, {3, {3, 1, 1}}},    {"Sub", "3,4", 1, {3, {3, 4, 1}}},
+                 {"Mul", "4,5", 2, {2, {4, 5}}},     {"Div", "5", -1, {1, {5}}},
+                 {"Pow", "2", 0, {4, {2, 1, 1, 1}}}, {"Less", "3", 1, {3, {3, 1, 1}}},
+                 {"Add", "1", 1, {1, {1}}},          {"Equal", "3,4,5", 1, {3, {3, 4, 5}}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tg_str node = part_node(cases[i].op, "", "x,z", "y");
+        node_int(&node, "broadcast", 1);
+        node_int(&node, "axis", cases[i].axis);
+        tg_graph *g = load_oldest(6, two(node, "2,3,4,5", cases[i].z));
+        second_is(g, cases[i].want);
+        assert_int_equal(maker(g, 0)->out[0].shape.rank, 4);
+        tg_graph_unref(g);
+    }
+}
+
+static void broadcasting_from_the_last_axis(void **state)
+{
+    static const int64_t none[] = {0, 0};
+    (void)state;
+    tg_str node = part_node("Add", "", "x,z", "y");
+    node_int(&node, "broadcast", 1);
+    node_ints(&node, "consumed_inputs", none, 2);
+    tg_graph *g = load_oldest(1, two(node, "2,3,4", "4"));
+    second_is(g, tg_shape_of(4));
+    tg_graph_unref(g);
+    node = part_node("Add", "", "x,z", "y");
+    node_int(&node, "broadcast", 1);
+    node_int(&node, "axis", 2);
+    assert_int_equal(load(part_model(3, 6, two(node, "2,3,4", "3,4")), &g), TG_SHAPE);
+    node = part_node("Add", "", "x,z", "y");
+    node_int(&node, "broadcast", 1);
+    node_int(&node, "axis", 7);
+    assert_int_not_equal(load(part_model(3, 6, two(node, "2,3,4", "3")), &g), TG_OK);
+}
+
+static void slopes_are_of_channels(void **state)
+{
+    (void)state;
+    tg_graph *g = load_oldest(6, two(part_node("PRelu", "", "x,z", "y"), "2,3,4,5", "3"));
+    second_is(g, tg_shape_of(3, 1, 1));
+    tg_graph_unref(g);
+    g = load_oldest(6, two(part_node("PRelu", "", "x,z", "y"), "2,3", "3"));
+    second_is(g, tg_shape_of(3));
+    tg_graph_unref(g);
+    assert_ok(load(part_model(8, 9, two(part_node("PRelu", "", "x,z", "y"), "2,3,4", "4")), &g));
+    second_is(g, tg_shape_of(4));
+    tg_graph_unref(g);
+}
+
+static void batch_norm_says_whether_it_is_a_test(void **state)
+{
+    static const float ones[] = {1, 1, 1};
+    (void)state;
+    for (int test = 0; test <= 1; test++) {
+        tg_str node = part_node("BatchNormalization", "", "x,o,o,o,o", "y");
+        node_int(&node, "is_test", test);
+        tg_str graph = one(node, "2,3,4,4");
+        put_part(&graph, IN_TENSOR, part_tensor("o", 1, "3", ones, sizeof ones));
+        tg_graph *g = load_oldest(6, graph);
+        assert_int_equal(tg_node_attr(maker(g, 0), "training_mode")->i, 0);
+        tg_graph_unref(g);
+    }
+    tg_str node = part_node("Dropout", "", "x", "y");
+    node_int(&node, "is_test", 1);
+    tg_graph_unref(load_oldest(6, one(node, "2,3")));
+}
+
+static void words_and_names_of_opset_1(void **state)
+{
+    static const int64_t pads[] = {0, 1, 0, 2}, shape[] = {3, 2};
+    (void)state;
+    tg_str node = part_node("Cast", "", "x", "y");
+    node_text(&node, "to", "INT64");
+    tg_graph *g = load_oldest(1, one(node, "2,3"));
+    assert_int_equal(maker(g, 0)->out[0].dtype, TG_I64);
+    tg_graph_unref(g);
+    node = part_node("Pad", "", "x", "y");
+    node_ints(&node, "paddings", pads, 4);
+    g = load_oldest(1, one(node, "2,3"));
+    assert_int_equal(maker(g, 0)->out[0].shape.dim[1], 6);
+    tg_graph_unref(g);
+    node = part_node("Reshape", "", "x", "y");
+    node_ints(&node, "shape", shape, 2);
+    g = load_oldest(1, one(node, "2,3"));
+    assert_int_equal(maker(g, 0)->out[0].shape.dim[0], 3);
+    tg_graph_unref(g);
+    g = load_oldest(1, two(part_node("Concat", "", "x,z", "y"), "2,3", "2,4"));
+    assert_int_equal(maker(g, 0)->out[0].shape.dim[1], 7);
+    tg_graph_unref(g);
+}
+
+static void tile_of_one_axis(void **state)
+{
+    static const float three = 3, one_ = 1;
+    (void)state;
+    tg_str graph = one(part_node("Tile", "", "x,n,a", "y"), "2,3");
+    put_part(&graph, IN_TENSOR, part_tensor("n", 1, "", &three, 4));
+    put_part(&graph, IN_TENSOR, part_tensor("a", 1, "", &one_, 4));
+    tg_graph *g = load_oldest(1, graph);
+    tg_shape want = tg_shape_of(2, 9);
+    assert_true(tg_shape_equal(&maker(g, 0)->out[0].shape, &want));
+    tg_graph_unref(g);
+}
+
+static void upsample_by_height_and_width(void **state)
+{
+    (void)state;
+    tg_str node = part_node("Upsample", "", "x", "y");
+    node_float(&node, "height_scale", 2);
+    node_float(&node, "width_scale", 3);
+    node_text(&node, "mode", "bilinear");
+    tg_graph *g = load_oldest(1, one(node, "1,1,2,3"));
+    tg_shape want = tg_shape_of(1, 1, 4, 9);
+    assert_true(tg_shape_equal(&maker(g, 0)->out[0].shape, &want));
+    assert_string_equal(tg_node_attr(maker(g, 0), "mode")->s, "linear");
+    tg_graph_unref(g);
+}
+
+/* What means the same in 7 is written as it was, what does not makes saving fail. */
+static void carried_nodes_of_old_opsets(void **state)
+{
+    void *bytes;
+    size_t n;
+    tg_graph *g;
+    (void)state;
+    tg_str node = part_node("MaxRoiPool", "", "x,z", "y");
+    static const int64_t size[] = {2, 2};
+    node_ints(&node, "pooled_shape", size, 2);
+    assert_ok(load(part_model(3, 6, two(node, "1,1,4,4", "1,5")), &g));
+    assert_ok(tg_onnx_save_memory(g, &bytes, &n));
+    free(bytes);
+    tg_graph_unref(g);
+    node = part_node("Split", "", "x,z", "y");
+    assert_ok(load(part_model(3, 1, two(node, "2,3", "1")), &g));
+    assert_int_equal(maker(g, 0)->op, TG_OP_OPAQUE);
+    assert_int_equal(tg_onnx_save_memory(g, &bytes, &n), TG_UNSUPPORTED);
+    assert_non_null(strstr(tg_message(), "oldest that is written is opset 7"));
+    tg_graph_unref(g);
+}
+
 static const struct CMUnitTest tests[] = {cmocka_unit_test(old_softmax_is_over_one_axis),
                                           cmocka_unit_test(old_softmax_over_many_axes_goes_by_rows),
                                           cmocka_unit_test(upsample_is_a_resize),
                                           cmocka_unit_test(empty_scales_count_as_absent),
                                           cmocka_unit_test(results_nobody_reads_are_left_out),
                                           cmocka_unit_test(old_batch_norm),
-                                          cmocka_unit_test(older_attributes_mean_the_newer_inputs)};
+                                          cmocka_unit_test(older_attributes_mean_the_newer_inputs),
+                                          cmocka_unit_test(broadcasting_from_an_axis),
+                                          cmocka_unit_test(broadcasting_from_the_last_axis),
+                                          cmocka_unit_test(slopes_are_of_channels),
+                                          cmocka_unit_test(batch_norm_says_whether_it_is_a_test),
+                                          cmocka_unit_test(words_and_names_of_opset_1),
+                                          cmocka_unit_test(tile_of_one_axis),
+                                          cmocka_unit_test(upsample_by_height_and_width),
+                                          cmocka_unit_test(carried_nodes_of_old_opsets)};
 
 UNIT_MAIN(tests)

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The models of the onnx package that an exporter wrote, most in opset 6: each gives its stored
+# outputs, as it is and rewritten, and from file to file.
+set -eu
+data=${ONNX_TESTDATA:-/usr/share/libonnx-testdata/data}
+[ -d "$data/pytorch-converted" ] || { echo "1..0 # SKIP no $data"; exit 0; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/regraft-exported.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+program=${REGRAFT:-./regraft}
+n=0
+
+# WORDS COMMAND...: the TAP line; what the command said is shown when it fails.
+try() {
+    n=$((n + 1))
+    words=$1
+    shift
+    if "$@" >"$work/said" 2>&1; then
+        echo "ok $n - $words"
+    else
+        echo "not ok $n - $words (status $?)"
+        sed 's/^/# /' "$work/said" | tail -n 20
+    fi
+}
+
+# FOLDER LEAST: at least so many of its cases pass, and none fails.
+passes() {
+    "$program" conform --json "$1" >"$work/result" || return 1
+    passed=$(sed -n 's/^ *"passed": *\([0-9]*\),\{0,1\}$/\1/p' "$work/result")
+    echo "$passed passed, $2 are wanted"
+    [ "$passed" -ge "$2" ]
+}
+
+# MODEL: rewritten, saved, loaded again, it computes the same.
+saves() {
+    "$program" optimize "$1" -o "$work/new.onnx" --by greedy --backend model --measure 0 --quiet &&
+        "$program" check "$1" "$work/new.onnx"
+}
+
+try "pytorch-converted" passes "$data/pytorch-converted" 80
+try "pytorch-operator" passes "$data/pytorch-operator" 33
+try "pytorch-operator rewritten by greedy" "$program" conform --by greedy "$data/pytorch-operator"
+for name in converted/test_BatchNorm2d_eval converted/test_PReLU_2d_multiparam \
+    converted/test_Linear converted/test_ConstantPad2d operator/test_operator_addmm \
+    operator/test_operator_add_size1_right_broadcast operator/test_operator_clip \
+    operator/test_operator_repeat; do
+    try "$name from file to file" saves "$data/pytorch-$name/model.onnx"
+done
+echo "1..$n"
