@@ -115,7 +115,7 @@ static int64_t needed_opset(tg_exporter *ex)
     return need;
 }
 
-/* Why the opset is raised, such as "Clip needs", to be followed by it. */
+/* Why the opset is raised, such as "Clip needs"; the opset follows. */
 static const char *reason(const tg_exporter *ex)
 {
     if (!ex->raised_for) return "the oldest that is written is";
@@ -152,8 +152,9 @@ static tg_status choose_opset(tg_exporter *ex)
     if (ex->opset == ex->file_opset) return TG_OK;
     if (ex->frame) {
         TG_TRY(check_carried(ex));
-        tg_log(TG_LOG_NOTE, "opset raised from %lld: %s %lld", (long long)ex->file_opset,
-               reason(ex), (long long)ex->opset);
+        tg_log(TG_LOG_NOTE, "opset raised from %lld to %lld%s%s", (long long)ex->file_opset,
+               (long long)ex->opset, ex->raised_for ? " for " : ", the oldest that is written",
+               ex->raised_for ? ex->raised_for : "");
     }
     return TG_OK;
 }

@@ -127,6 +127,7 @@ static tg_status drop_empty_inputs(tg_draft *d)
 static tg_status set_old_sampling(tg_draft *d)
 {
     const tg_attr *mode = find_attr(d, "mode");
+    if (mode && mode->kind != TG_ATTR_STR) return cannot("a resize whose mode is no word");
     bool nearest = !mode || strcmp(mode->s, "nearest") == 0;
     if (!nearest && strcmp(mode->s, "linear") != 0) return cannot("this mode of resizing");
     set_attr(d, "coordinate_transformation_mode", tg_attr_str("asymmetric"));

@@ -200,6 +200,19 @@ static void opset_is_raised_when_needed(void **state)
     tg_graph_unref(g);
 }
 
+static void oldest_opsets_are_raised(void **state)
+{
+    (void)state;
+    tg_str graph = body("2,3");
+    put_part(&graph, IN_NODE, part_node("Softmax", "", "x", "y"));
+    tg_graph *g = loaded(graph, 6), *made = again(g, NULL);
+    assert_true(made->hash == g->hash);
+    assert_int_equal(tg_origin_opset(made->origin), 7);
+    assert_contains(tg_str_text(&words), "raised from 6 to 7, the oldest that is written");
+    tg_graph_unref(made);
+    tg_graph_unref(g);
+}
+
 static void carried_nodes_hold_the_opset(void **state)
 {
     (void)state;
@@ -418,14 +431,21 @@ static void large_models_get_a_second_file(void **state)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, start, stop)
 
-static const struct CMUnitTest tests[] = {
-    CASE(keeps_what_it_does_not_know),       CASE(outputs_keep_their_names),
-    CASE(constants_that_grow_stay_unfolded), CASE(constants_are_folded),
-    CASE(opset_is_raised_when_needed),       CASE(carried_nodes_hold_the_opset),
-    CASE(captured_values_may_be_renamed),    CASE(rewrites_may_cost_symbolic_dimensions),
-    CASE(symbolic_reshape_survives),         CASE(part_of_a_model_is_a_model),
-    CASE(fused_activation_becomes_a_node),   CASE(old_ir_lists_tensors_among_inputs),
-    CASE(node_names_become_unique),          CASE(a_file_is_replaced_whole_or_not),
-    CASE(large_models_get_a_second_file)};
+static const struct CMUnitTest tests[] = {CASE(keeps_what_it_does_not_know),
+                                          CASE(outputs_keep_their_names),
+                                          CASE(constants_that_grow_stay_unfolded),
+                                          CASE(constants_are_folded),
+                                          CASE(opset_is_raised_when_needed),
+                                          CASE(oldest_opsets_are_raised),
+                                          CASE(carried_nodes_hold_the_opset),
+                                          CASE(captured_values_may_be_renamed),
+                                          CASE(rewrites_may_cost_symbolic_dimensions),
+                                          CASE(symbolic_reshape_survives),
+                                          CASE(part_of_a_model_is_a_model),
+                                          CASE(fused_activation_becomes_a_node),
+                                          CASE(old_ir_lists_tensors_among_inputs),
+                                          CASE(node_names_become_unique),
+                                          CASE(a_file_is_replaced_whole_or_not),
+                                          CASE(large_models_get_a_second_file)};
 
 UNIT_MAIN(tests)

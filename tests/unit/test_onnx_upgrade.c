@@ -177,6 +177,19 @@ static void older_attributes_mean_the_newer_inputs(void **state)
     tg_graph_unref(new);
 }
 
+static void a_mode_that_is_no_word_is_carried(void **state)
+{
+    static const float scales[] = {1, 1, 2, 2};
+    (void)state;
+    tg_graph *g;
+    tg_str node = part_node("Upsample", "", "x", "y");
+    node_int(&node, "mode", 1);
+    node_floats(&node, "scales", scales, 4);
+    assert_ok(load(part_model(8, 7, one(node, "1,1,2,3")), &g));
+    assert_int_equal(maker(g, 0)->op, TG_OP_OPAQUE);
+    tg_graph_unref(g);
+}
+
 /* ---- opsets before 7 ---- */
 
 /* What is read from opset `opset` is saved in 7, and is the same graph there. */
@@ -364,6 +377,7 @@ static const struct CMUnitTest tests[] = {cmocka_unit_test(old_softmax_is_over_o
                                           cmocka_unit_test(results_nobody_reads_are_left_out),
                                           cmocka_unit_test(old_batch_norm),
                                           cmocka_unit_test(older_attributes_mean_the_newer_inputs),
+                                          cmocka_unit_test(a_mode_that_is_no_word_is_carried),
                                           cmocka_unit_test(broadcasting_from_an_axis),
                                           cmocka_unit_test(broadcasting_from_the_last_axis),
                                           cmocka_unit_test(slopes_are_of_channels),
