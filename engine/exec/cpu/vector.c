@@ -127,8 +127,8 @@ void tg_vector_run(const tg_vector *p, float *const *operand, float *tiles)
 {
     registers r;
     for (int i = 0; i < p->n_in; i++) {
-        float *tile = tiles + p->tile_at[i];
         if (!p->period[i]) continue;
+        float *tile = tiles + p->tile_at[i];
         int64_t n = p->period[i] + TG_VECTOR_BLOCK + 16;
         for (int64_t k = 0, from = 0; k < n; k++) {
             tile[k] = operand[i][from];
