@@ -112,11 +112,13 @@ static bool same_shapes(const tg_graph *g, const tg_node *node)
 }
 
 /* Whether an opset before the row's has another form with this meaning. */
-static bool has_older_form(const tg_graph *g, const tg_node *node)
+static bool has_older_form(const tg_graph *g, const tg_node *node, int64_t opset)
 {
     if (node->op == TG_OP(Softmax) || node->op == TG_OP(LogSoftmax) || node->op == TG_OP(Hardmax))
         return softmax_fits(g, node);
     if (node->op == TG_OP(Resize)) return resize_fits(node);
+    if (node->op == TG_OP(RoiAlign))
+        return opset >= 10 && is_text(node, "coordinate_transformation_mode", "output_half_pixel");
     if (node->op == TG_OP(Sum) || node->op == TG_OP(Mean) || node->op == TG_OP(Max) ||
         node->op == TG_OP(Min))
         return same_shapes(g, node);
@@ -127,7 +129,7 @@ int64_t tg_downgrade_needs(const tg_graph *g, const tg_node *node, int64_t opset
 {
     const tg_op_row *row = tg_op_get(node->op);
     int64_t needs = row->since;
-    if (needs > opset && has_older_form(g, node)) return opset;
+    if (needs > opset && has_older_form(g, node, opset)) return opset;
     if (node->op == TG_OP(Gemm) && node->n_in < 3 && needs < 11) needs = 11;
     for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
         if (strcmp(ages[i].op, row->name) != 0 || ages[i].since <= needs) continue;
@@ -177,6 +179,8 @@ static void fill_resize_inputs(tg_exporter *ex, Onnx__NodeProto *proto)
 
 void tg_downgrade(tg_exporter *ex, const tg_node *node, Onnx__NodeProto *proto)
 {
+    if (node->op == TG_OP(RoiAlign) && ex->opset < 16)
+        drop_attribute(proto, "coordinate_transformation_mode");
     if (node->op != TG_OP(Resize)) return;
     if (ex->opset < 11) old_resize(ex, node, proto);
     else if (ex->opset < 13) fill_resize_inputs(ex, proto);

@@ -361,6 +361,13 @@ static tg_status dropout_9(tg_draft *d)
     return d->n_out > 1 ? cannot("a dropout that gives its mask") : TG_OK;
 }
 
+/* Before 16 regions were read without a shift of half a pixel. */
+static tg_status roi_align_10(tg_draft *d)
+{
+    set_attr(d, "coordinate_transformation_mode", tg_attr_str("output_half_pixel"));
+    return TG_OK;
+}
+
 typedef struct upgrade {
     const char *op_type;
     int below; /* opsets before this one have the older form */
@@ -404,6 +411,7 @@ static const upgrade upgrades[] = {
     {"BatchNormalization", 14, batch_norm_13},
     {"GroupNormalization", 21, group_norm_20},
     {"Dropout", 10, dropout_9},
+    {"RoiAlign", 16, roi_align_10},
 };
 
 tg_status tg_upgrade(tg_draft *d)
