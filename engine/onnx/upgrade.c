@@ -368,6 +368,13 @@ static tg_status roi_align_10(tg_draft *d)
     return TG_OK;
 }
 
+/* Before 20 the axis was 1 where none was named. */
+static tg_status dft_17(tg_draft *d)
+{
+    set_attr(d, "axis", TG_ATTR_OF_INT(int_attr(d, "axis", 1)));
+    return TG_OK;
+}
+
 typedef struct upgrade {
     const char *op_type;
     int below; /* opsets before this one have the older form */
@@ -412,6 +419,7 @@ static const upgrade upgrades[] = {
     {"GroupNormalization", 21, group_norm_20},
     {"Dropout", 10, dropout_9},
     {"RoiAlign", 16, roi_align_10},
+    {"DFT", 20, dft_17},
 };
 
 tg_status tg_upgrade(tg_draft *d)

@@ -171,7 +171,94 @@ static void determinants(void **state)
     op_refused("Det", INS(F(SHAPE(1, 2), 1, 2)), NO_ATTRS, TG_SHAPE, "1 x 2");
 }
 
+static void transforms_along_an_axis(void **state)
+{
+    (void)state;
+    op_input x = F(SHAPE(1, 4, 1), 1, 2, 3, 4), n = FIXED(TG_I64, SCALAR, 2);
+    CHECK1("DFT", INS(x), NO_ATTRS, SHAPE(1, 4, 2), 10, 0, -2, 2, -2, 0, -2, -2);
+    CHECK1("DFT", INS(x), ATTRS(INT("onesided", 1), INT("axis", 1)), SHAPE(1, 3, 2), 10, 0, -2, 2,
+           -2, 0);
+    CHECK1("DFT", INS(x, n), NO_ATTRS, SHAPE(1, 2, 2), 3, 0, -1, 0);
+    CHECK1("DFT", INS(F(SHAPE(2, 1, 1), 1, 2), whole(4), whole(0)), NO_ATTRS, SHAPE(4, 1, 2), 3, 0,
+           1, -2, -1, 0, 1, 2);
+    CHECK1("DFT", INS(F(SHAPE(1, 4, 2), 10, 0, -2, 2, -2, 0, -2, -2)), ATTRS(INT("inverse", 1)),
+           SHAPE(1, 4, 2), 1, 0, 2, 0, 3, 0, 4, 0);
+    op_refused("DFT", INS(x), ATTRS(INT("axis", -1)), TG_INVALID, "parts");
+    op_refused("DFT", INS(F(SHAPE(1, 3), 1, 2, 3)), NO_ATTRS, TG_SHAPE, "size 3");
+}
+
+static void frames_are_transformed(void **state)
+{
+    (void)state;
+    op_input x = F(SHAPE(1, 5, 1), 1, 2, 3, 4, 5), step = FIXED(TG_I64, SCALAR, 2);
+    CHECK1("STFT", INS(x, step, ABSENT, FIXED(TG_I64, SCALAR, 2)), NO_ATTRS, SHAPE(1, 2, 2, 2), 3,
+           0, -1, 0, 7, 0, -1, 0);
+    CHECK1("STFT", INS(x, whole(3), F(SHAPE(2), 1, 0.5)), NO_ATTRS, SHAPE(1, 2, 2, 2), 2, 0, 0, 0,
+           6.5, 0, 1.5, 0);
+    op_refused("STFT", INS(x, step, ABSENT, FIXED(TG_I64, SCALAR, 6)), NO_ATTRS, TG_SHAPE,
+               "frames of 6");
+}
+
+static void mel_bins_are_triangles(void **state)
+{
+    (void)state;
+    op_result r;
+    op_run(&r, "MelWeightMatrix",
+           INS(FIXED(TG_I32, SCALAR, 1), FIXED(TG_I32, SCALAR, 8), FIXED(TG_I32, SCALAR, 16),
+               FIXED(TG_F32, SCALAR, 0), FIXED(TG_F32, SCALAR, 12)),
+           NO_ATTRS, 1);
+    /* 0, 3.98 and 7.97 hertz: bins 0, 2 and 4 */
+    op_expect(&r, 0, TG_F32, SHAPE(5, 1), VALUES(0, 0.5, 1, 0.5, 0));
+    op_done(&r);
+}
+
+static void maxima_go_back(void **state)
+{
+    (void)state;
+    op_result r;
+    op_input x = F(SHAPE(1, 1, 2), 7, 9), at = I64(SHAPE(1, 1, 2), 1, 2);
+    CHECK1("MaxUnpool", INS(x, at), ATTRS(INTS("kernel_shape", 2), INTS("strides", 2)),
+           SHAPE(1, 1, 4), 0, 7, 9, 0);
+    CHECK1("MaxUnpool", INS(x, at, FIXED(TG_I64, SHAPE(3), 1, 1, 5)),
+           ATTRS(INTS("kernel_shape", 2), INTS("strides", 2)), SHAPE(1, 1, 5), 0, 7, 9, 0, 0);
+    assert_ok(op_build(&r, "MaxUnpool", INS(x, I64(SHAPE(1, 1, 2), 1, 4)),
+                       ATTRS(INTS("kernel_shape", 2), INTS("strides", 2)), 1));
+    assert_status(op_eval(&r), TG_INVALID);
+    assert_contains(tg_message(), "index 4");
+    op_done(&r);
+}
+
+#define GRAMS(mode_)                                                                               \
+    TEXT("mode", mode_), INT("min_gram_length", 1), INT("max_gram_length", 2),                     \
+        INT("max_skip_count", 1), INTS("ngram_counts", 0, 1), INTS("ngram_indexes", 1, 0),         \
+        INTS("pool_int64s", 5, 5, 6)
+
+static void grams_are_counted(void **state)
+{
+    (void)state;
+    op_result r;
+    static const float weights[] = {2, 3};
+    tg_named_attr weighted = {"weights", {TG_ATTR_FLOATS, 2, {.floats = weights}}};
+    op_input x = I64(SHAPE(2, 4), 5, 5, 6, 6, 1, 5, 1, 1);
+    /* 5, 6 stands once side by side and twice with one between */
+    op_run(&r, "TfIdfVectorizer", INS(x), ATTRS(GRAMS("TF")), 1);
+    op_expect(&r, 0, TG_F32, SHAPE(2, 2), VALUES(3, 2, 0, 1));
+    op_done(&r);
+    op_run(&r, "TfIdfVectorizer", INS(x), ATTRS(GRAMS("TFIDF"), weighted), 1);
+    op_expect(&r, 0, TG_F32, SHAPE(2, 2), VALUES(9, 4, 0, 2));
+    op_done(&r);
+    op_run(&r, "TfIdfVectorizer", INS(x), ATTRS(GRAMS("IDF"), weighted), 1);
+    op_expect(&r, 0, TG_F32, SHAPE(2, 2), VALUES(3, 2, 0, 2));
+    op_done(&r);
+    op_refused("TfIdfVectorizer", INS(x), ATTRS(GRAMS("DF")), TG_INVALID, "mode");
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(transforms_along_an_axis),
+    cmocka_unit_test(frames_are_transformed),
+    cmocka_unit_test(mel_bins_are_triangles),
+    cmocka_unit_test(maxima_go_back),
+    cmocka_unit_test(grams_are_counted),
     cmocka_unit_test(suppression_keeps_the_best),
     cmocka_unit_test(suppression_reads_centers),
     cmocka_unit_test(regions_are_pooled),
