@@ -370,7 +370,38 @@ static void carried_nodes_of_old_opsets(void **state)
     tg_graph_unref(g);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(old_softmax_is_over_one_axis),
+static void old_regions_have_no_shift(void **state)
+{
+    (void)state;
+    for (int opset = 10; opset <= 16; opset += 6) {
+        tg_graph *g;
+        tg_str graph = one(part_node("RoiAlign", "", "x,r,b", "y"), "1,1,4,4");
+        put_part(&graph, IN_INPUT, part_info("r", 1, "2,4"));
+        put_part(&graph, IN_INPUT, part_info("b", 7, "2"));
+        assert_ok(load(part_model(8, opset, graph), &g));
+        assert_int_equal(maker(g, 0)->op, TG_OP(RoiAlign));
+        assert_string_equal(tg_node_attr(maker(g, 0), "coordinate_transformation_mode")->s,
+                            opset < 16 ? "output_half_pixel" : "half_pixel");
+        same_again(g);
+        tg_graph_unref(g);
+    }
+}
+
+static void old_transforms_are_along_axis_1(void **state)
+{
+    (void)state;
+    for (int opset = 17; opset <= 20; opset += 3) {
+        tg_graph *g;
+        assert_ok(load(part_model(8, opset, one(part_node("DFT", "", "x", "y"), "1,4,6,1")), &g));
+        assert_int_equal(tg_node_attr(maker(g, 0), "axis")->i, opset < 20 ? 1 : 2);
+        same_again(g);
+        tg_graph_unref(g);
+    }
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(old_regions_have_no_shift),
+                                          cmocka_unit_test(old_transforms_are_along_axis_1),
+                                          cmocka_unit_test(old_softmax_is_over_one_axis),
                                           cmocka_unit_test(old_softmax_over_many_axes_goes_by_rows),
                                           cmocka_unit_test(upsample_is_a_resize),
                                           cmocka_unit_test(empty_scales_count_as_absent),
