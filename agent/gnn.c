@@ -4,7 +4,6 @@
 #include "lanes.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 
 #define SCORE_SLOPE ((ag_real)0.2)
@@ -21,7 +20,7 @@ void ag_gnn_define(ag_gnn *gnn, ag_layout *layout, const ag_spec *spec, int hidd
     gnn->node_dim = spec->node.n;
     gnn->edge_dim = spec->edge.n;
     gnn->op = ag_layout_add(layout, "gnn.operator", spec->operators.n, hidden, AG_AXIS_OPERATOR,
-                            AG_INIT_LECUN, 0.5 * sqrt(spec->operators.n));
+                            AG_INIT_NORMAL, 0.5);
     gnn->node =
         ag_layout_add(layout, "gnn.node", gnn->node_dim, hidden, AG_AXIS_NODE, AG_INIT_LECUN, 1);
     gnn->edge =
@@ -37,7 +36,7 @@ void ag_gnn_define(ag_gnn *gnn, ag_layout *layout, const ag_spec *spec, int hidd
         ADD(b, "bias", 1, hidden, AG_AXIS_NONE, AG_INIT_ZERO, 0);
         ADD(send, "sender", 1, hidden, AG_AXIS_NONE, AG_INIT_LECUN, 0.25);
         ADD(recv, "receiver", 1, hidden, AG_AXIS_NONE, AG_INIT_LECUN, 0.25);
-        ADD(edge, "edge", spec->edge.n, heads, AG_AXIS_EDGE, AG_INIT_LECUN, sqrt(spec->edge.n));
+        ADD(edge, "edge", spec->edge.n, heads, AG_AXIS_EDGE, AG_INIT_NORMAL, 1);
 #undef ADD
     }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "nn.h"
 
+#include "engine/base/hash.h"
+
 #include <assert.h>
 #include <cblas.h>
 #include <math.h>
@@ -63,30 +65,44 @@ static void orthonormalise(ag_real *v, int n, int len, size_t step, size_t skip,
     }
 }
 
-void ag_tensor_init(const ag_tensor *t, ag_real *value, tg_rng *rng)
+static void draw_normal(ag_real *w, size_t n, double deviation, tg_rng *rng)
 {
-    ag_real *w = value + t->at;
-    size_t n = (size_t)t->rows * (size_t)t->cols, cols = (size_t)t->cols;
-    if (!n) return;
-    switch (t->init) {
-    case AG_INIT_ZERO: memset(w, 0, n * sizeof *w); break;
-    case AG_INIT_LECUN:
-        for (size_t i = 0; i < n; i++)
-            w[i] = (ag_real)(tg_rng_normal(rng) * t->gain / sqrt((double)t->rows));
-        break;
-    case AG_INIT_ORTHOGONAL:
-        if (t->rows < t->cols) orthonormalise(w, t->rows, t->cols, cols, 1, rng);
-        else orthonormalise(w, t->cols, t->rows, 1, cols, rng);
-        for (size_t i = 0; i < n; i++) w[i] *= (ag_real)t->gain;
-        break;
+    for (size_t i = 0; i < n; i++) w[i] = (ag_real)(tg_rng_normal(rng) * deviation);
+}
+
+static void draw_rows(const ag_tensor *t, ag_real *w, double deviation, const tg_rng *rng)
+{
+    for (int r = 0; r < t->rows; r++) {
+        tg_rng *own = tg_rng_split(rng, tg_hash_str(tg_hash_str(0, t->name), t->row_name[r]));
+        draw_normal(w + (size_t)r * (size_t)t->cols, (size_t)t->cols, deviation, own);
+        tg_rng_free(own);
     }
 }
 
-void ag_layout_init(const ag_layout *layout, ag_real *value, tg_rng *rng)
+static void draw_tensor(const ag_tensor *t, ag_real *w, tg_rng *rng)
+{
+    size_t n = (size_t)t->rows * (size_t)t->cols, cols = (size_t)t->cols;
+    double deviation = t->init == AG_INIT_LECUN ? t->gain / sqrt((double)t->rows) : t->gain;
+    if (!n || t->init == AG_INIT_ZERO) return;
+    if (t->init != AG_INIT_ORTHOGONAL) {
+        if (t->row_name) draw_rows(t, w, deviation, rng);
+        else draw_normal(w, n, deviation, rng);
+        return;
+    }
+    if (t->rows < t->cols) orthonormalise(w, t->rows, t->cols, cols, 1, rng);
+    else orthonormalise(w, t->cols, t->rows, 1, cols, rng);
+    for (size_t i = 0; i < n; i++) w[i] *= (ag_real)t->gain;
+}
+
+void ag_layout_init(const ag_layout *layout, ag_real *value, const tg_rng *rng)
 {
     memset(value, 0, layout->n * sizeof *value);
-    for (size_t i = 0; i < layout->tensors.n; i++)
-        ag_tensor_init(&layout->tensors.v[i], value, rng);
+    for (size_t i = 0; i < layout->tensors.n; i++) {
+        const ag_tensor *t = &layout->tensors.v[i];
+        tg_rng *own = tg_rng_split(rng, tg_hash_str(0, t->name));
+        draw_tensor(t, value + t->at, own);
+        tg_rng_free(own);
+    }
 }
 
 void ag_nn_setup(void)

@@ -33,6 +33,7 @@ typedef enum ag_axis {
 
 typedef enum ag_init {
     AG_INIT_ZERO,
+    AG_INIT_NORMAL,    /* normal, variance gain^2 */
     AG_INIT_LECUN,     /* normal, variance gain^2 / rows (LeCun et al. 1998, section 4.6) */
     AG_INIT_ORTHOGONAL /* rows or columns orthonormal, times gain (Saxe et al. 2014) */
 } ag_init;
@@ -43,7 +44,8 @@ typedef struct ag_tensor {
     ag_axis axis;
     ag_init init;
     double gain;
-    size_t at; /* offset of its first element in the flat array */
+    const char *const *row_name; /* [rows]; NULL: rows have no names */
+    size_t at;                   /* offset of its first element in the flat array */
 } ag_tensor;
 
 /* Zero-initialise; free with ag_layout_done. `n` is the length of the flat array. */
@@ -58,9 +60,12 @@ size_t ag_layout_add(ag_layout *layout, const char *name, int rows, int cols, ag
 const ag_tensor *ag_layout_find(const ag_layout *layout, const char *name); /* NULL if absent */
 void ag_layout_done(ag_layout *layout);
 
-/* Draws one tensor, or all of them in order, into value[layout->n]. */
-void ag_tensor_init(const ag_tensor *tensor, ag_real *value, tg_rng *rng);
-void ag_layout_init(const ag_layout *layout, ag_real *value, tg_rng *rng);
+/*
+ * Draws all tensors into value[layout->n], each from a stream that its name selects, and where rows
+ * have names and are not made orthogonal, each row from a stream of its own: what a row is at first
+ * does not depend on which others there are.
+ */
+void ag_layout_init(const ag_layout *layout, ag_real *value, const tg_rng *rng);
 
 /* Once a process: makes OpenBLAS use the calling thread only. */
 void ag_nn_setup(void);

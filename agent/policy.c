@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policy.h"
 
-#include <math.h>
 
 #define SUM_SCALE ((ag_real)(1.0 / 64))
 
@@ -36,7 +35,7 @@ static void define_heads(ag_net *net)
     int H = net->shape.hidden, W = net->shape.head, R = net->shape.rule;
 #define ADD(field, name, rows, cols, axis, init, gain)                                             \
     net->field = ag_layout_add(l, name, rows, cols, AG_AXIS_##axis, AG_INIT_##init, gain)
-    ADD(rule, "rule", spec->rules.n, R, RULE, LECUN, sqrt(spec->rules.n));
+    ADD(rule, "rule", spec->rules.n, R, RULE, NORMAL, 1);
     ADD(c_diff, "candidate.difference", H, W, NONE, ORTHOGONAL, 0.5);
     ADD(c_mean, "candidate.mean", H, W, NONE, ORTHOGONAL, 0.5);
     ADD(c_rule, "candidate.rule", R, W, NONE, ORTHOGONAL, 0.5);
@@ -64,6 +63,18 @@ static void define_heads(ag_net *net)
 #undef ADD
 }
 
+static void name_rows(ag_net *net)
+{
+    const ag_spec *s = net->spec;
+    const ag_names *names[] = {[AG_AXIS_OPERATOR] = &s->operators,  [AG_AXIS_RULE] = &s->rules,
+                               [AG_AXIS_NODE] = &s->node,           [AG_AXIS_EDGE] = &s->edge,
+                               [AG_AXIS_CANDIDATE] = &s->candidate, [AG_AXIS_GLOBAL] = &s->global};
+    for (size_t i = 0; i < net->layout.tensors.n; i++) {
+        ag_tensor *t = &net->layout.tensors.v[i];
+        if (t->axis != AG_AXIS_NONE) t->row_name = names[t->axis]->name;
+    }
+}
+
 tg_status ag_net_new(const ag_spec *spec, ag_shape s, ag_net **out)
 {
     if (s.hidden < 1 || s.hidden > 4096 || s.heads < 1 || s.heads > AG_MAX_HEADS ||
@@ -84,6 +95,7 @@ tg_status ag_net_new(const ag_spec *spec, ag_shape s, ag_net **out)
     net->shape = s;
     ag_gnn_define(&net->gnn, &net->layout, net->spec, s.hidden, s.heads, s.layers);
     define_heads(net);
+    name_rows(net);
     *out = net;
     return TG_OK;
 }

@@ -261,6 +261,33 @@ static void adam_minimises_and_clips(void **state)
     ag_adam_done(&adam);
 }
 
+/* A build with more operators starts from the same weights for those that it shares. */
+static void rows_are_drawn_by_name(void **state)
+{
+    (void)state;
+    const char *few[] = {"Add", "Conv"}, *more[] = {"Abs", "Add", "And", "Conv"};
+    ag_layout a = {0}, b = {0};
+    ag_layout_add(&a, "op", 2, 3, AG_AXIS_OPERATOR, AG_INIT_NORMAL, 0.5);
+    size_t behind_a = ag_layout_add(&a, "w", 4, 4, AG_AXIS_NONE, AG_INIT_LECUN, 1);
+    ag_layout_add(&b, "op", 4, 3, AG_AXIS_OPERATOR, AG_INIT_NORMAL, 0.5);
+    size_t behind_b = ag_layout_add(&b, "w", 4, 4, AG_AXIS_NONE, AG_INIT_LECUN, 1);
+    a.tensors.v[0].row_name = few;
+    b.tensors.v[0].row_name = more;
+    double *v = tg_calloc(a.n, sizeof *v), *w = tg_calloc(b.n, sizeof *w);
+    tg_rng *rng = tg_rng_new(5);
+    ag_layout_init(&a, v, rng);
+    ag_layout_init(&b, w, rng);
+    assert_memory_equal(v, w + 3, 3 * sizeof *v);
+    assert_memory_equal(v + 3, w + 9, 3 * sizeof *v);
+    assert_memory_not_equal(w, w + 6, 3 * sizeof *v);
+    assert_memory_equal(v + behind_a, w + behind_b, 16 * sizeof *v);
+    tg_rng_free(rng);
+    free(v);
+    free(w);
+    ag_layout_done(&a);
+    ag_layout_done(&b);
+}
+
 static void orthogonal_tensors_are(void **state)
 {
     (void)state;
@@ -295,6 +322,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_order_of_candidates_does_not_matter),
     cmocka_unit_test(masked_candidates_have_no_chance),
     cmocka_unit_test(adam_minimises_and_clips),
+    cmocka_unit_test(rows_are_drawn_by_name),
     cmocka_unit_test(orthogonal_tensors_are),
 };
 UNIT_MAIN(tests)
