@@ -39,6 +39,7 @@ typedef struct tg_frame {
     tg_strmap initialisers; /* name -> Onnx__TensorProto * */
     tg_strmap types;        /* name -> Onnx__ValueInfoProto * of value_info and outputs */
     bool auto_pad;          /* pads of some window were worked out from sizes */
+    bool keeps_functions;   /* some calls of model-local functions were not inlined */
     bool symbolic;          /* some dimension of an input has a name or no size */
 } tg_frame;
 

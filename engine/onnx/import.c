@@ -48,6 +48,7 @@ static tg_status read_opsets(tg_importer *im, const Onnx__ModelProto *m)
 
 static void list_functions(tg_importer *im, const Onnx__ModelProto *m)
 {
+    if (!im->frame->keeps_functions) return;
     for (size_t i = 0; i < m->n_functions; i++) {
         const char *domain = m->functions[i]->domain ? m->functions[i]->domain : "";
         if (strcmp(domain, "ai.onnx") == 0) domain = "";
@@ -227,6 +228,7 @@ static tg_status import_model(tg_importer *im, tg_graph **g)
     TG_TRY(check_ir_version(m));
     im->graph = m->graph;
     TG_TRY(read_opsets(im, m));
+    TG_TRY(tg_functions_inline(im));
     list_functions(im, m);
     im->b = tg_builder_new(im->origin);
     tg_status status = import_body(im);
@@ -250,6 +252,7 @@ static void importer_done(tg_importer *im)
     tg_strmap_free(&im->values);
     tg_strmap_free(&im->read);
     tg_strmap_free(&im->functions);
+    tg_map_free(&im->opset_of);
     tg_strmap_free(&im->node_names);
     tg_strmap_free(&im->carried);
     tg_vec_free(&im->carried_names);

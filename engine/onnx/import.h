@@ -39,13 +39,14 @@ typedef struct tg_importer {
     tg_dims dims;
     tg_strmap values;    /* name -> tg_value */
     tg_strmap read;      /* names that a node or subgraph reads, or that are outputs */
-    tg_strmap functions; /* "domain\nname" of model-local functions */
+    tg_strmap functions; /* "domain\nname" of model-local functions whose calls stay */
     tg_strmap node_names;
     tg_strmap carried; /* operator -> number of opaque nodes */
     TG_VEC(const char *) carried_names;
     tg_item *items; /* nodes, producers first */
     int n_items;
     int64_t opset;
+    tg_map opset_of; /* node of another opset of the default domain -> that one */
 } tg_importer;
 
 /* dims.c: types of the file, with symbolic dimensions given a size. */
@@ -65,6 +66,14 @@ void tg_scope_captured(tg_arena *arena, tg_item *item);
 /* Errors: TG_INVALID if a subgraph defines a name that is visible from outside, or one twice. */
 tg_status tg_scope_check(const Onnx__NodeProto *proto, const tg_strmap *outer) TG_MUST_USE;
 bool tg_scope_has_graphs(const Onnx__NodeProto *proto);
+
+/*
+ * functions.c: replaces the graph by one in which each call of a model-local function is the nodes
+ * of the function, in subgraphs too. A function whose nodes need another opset keeps its calls.
+ * Errors: TG_INVALID (a function calls itself, or is called with too much), TG_LIMIT (memory,
+ * nodes, nesting). O(nodes that come of it).
+ */
+tg_status tg_functions_inline(tg_importer *im) TG_MUST_USE;
 
 /* order.c: fills items. Errors: TG_INVALID (nothing produces a value, two nodes do, a cycle). */
 tg_status tg_order_nodes(tg_importer *im) TG_MUST_USE;

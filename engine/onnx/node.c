@@ -66,6 +66,19 @@ static const tg_type *declared_types(tg_importer *im, const Onnx__NodeProto *pro
     return types;
 }
 
+/* A node that is only carried cannot be brought from the opset of a function to the model's. */
+static tg_status check_opset(const tg_importer *im, const Onnx__NodeProto *proto)
+{
+    int64_t model = tg_origin_opset(im->origin);
+    if (!in_standard(proto) || strcmp(proto->op_type, "Constant") == 0 ||
+        tg_standard_version(proto->op_type, (int)im->opset) ==
+            tg_standard_version(proto->op_type, (int)model))
+        return TG_OK;
+    return tg_fail(TG_UNSUPPORTED,
+                   "its function has opset %lld, the model %lld, and it is not the same there",
+                   (long long)im->opset, (long long)model);
+}
+
 static tg_status carry(tg_importer *im, const tg_item *item)
 {
     const Onnx__NodeProto *proto = item->proto;
@@ -75,6 +88,7 @@ static tg_status carry(tg_importer *im, const tg_item *item)
     for (int i = 0; i < item->n_captured; i++)
         in[(int)proto->n_input + i] = find_value(im, item->captured[i]);
     TG_TRY(tg_scope_check(proto, &im->values));
+    TG_TRY(check_opset(im, proto));
     if (n_in > UINT16_MAX || proto->n_output > TG_MAX_PORTS)
         return tg_fail(TG_LIMIT, "too many inputs or outputs");
     const char *domain = in_standard(proto) ? "" : proto->domain;
@@ -267,7 +281,8 @@ static void record(tg_draft *d, uint32_t id)
 {
     tg_frame *f = d->im->frame;
     const tg_node *node = tg_build_get(d->im->b, id);
-    if (node->op != d->op) return;
+    /* What was read in another opset is written as the table has it. */
+    if (node->op != d->op || tg_map_find(&d->im->opset_of, (uintptr_t)d->proto)) return;
     for (size_t i = 0; i < d->proto->n_input; i++) {
         int16_t slot = d->slots[i];
         if (slot >= 0 && slot < node->n_in && node->in[slot] != TG_NO_VALUE) continue;
@@ -350,6 +365,10 @@ static tg_status import_any(tg_importer *im, const tg_item *item)
 
 tg_status tg_import_node(tg_importer *im, const tg_item *item)
 {
+    const uint64_t *opset = tg_map_find(&im->opset_of, (uintptr_t)item->proto);
+    int64_t of_model = im->opset;
+    if (opset) im->opset = (int64_t)*opset;
     tg_status status = import_any(im, item);
+    im->opset = of_model;
     return status == TG_OK ? TG_OK : tg_wrap(status, "%s", tg_item_label(im, item));
 }

@@ -248,6 +248,15 @@ static void add_opset(tg_exporter *ex, Onnx__ModelProto *m, const char *domain, 
     m->opset_import[m->n_opset_import++] = set;
 }
 
+/* Of a domain that the graph did not import when it was loaded: the first. */
+static int64_t version_of(const tg_exporter *ex, const char *domain)
+{
+    const tg_origin *o = ex->g->origin;
+    for (uint32_t i = 0; i < o->n_opsets; i++)
+        if (strcmp(o->opsets[i].domain, domain) == 0) return o->opsets[i].version;
+    return 1;
+}
+
 static void fill_opsets(tg_exporter *ex, Onnx__ModelProto *m)
 {
     size_t n = m->n_opset_import, rows = 0;
@@ -259,7 +268,7 @@ static void fill_opsets(tg_exporter *ex, Onnx__ModelProto *m)
     add_opset(ex, m, "", ex->opset);
     for (size_t i = 0; i < ex->nodes.n; i++) {
         const char *domain = ex->nodes.v[i]->domain;
-        if (domain && domain[0]) add_opset(ex, m, domain, 1);
+        if (domain && domain[0]) add_opset(ex, m, domain, version_of(ex, domain));
     }
 }
 
@@ -277,6 +286,7 @@ static Onnx__ModelProto *make_model(tg_exporter *ex)
     }
     if (m->n_training_info) tg_log(TG_LOG_WARN, "training information is not saved");
     m->n_training_info = 0; /* it trains weights by name, which are not the same any more */
+    if (ex->frame && !ex->frame->keeps_functions) m->n_functions = 0; /* no node calls them */
     m->graph = make_graph(ex, m->ir_version);
     fill_opsets(ex, m);
     return m;
