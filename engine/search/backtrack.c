@@ -64,12 +64,6 @@ static entry pop(queue *q)
     return top;
 }
 
-/* The key of the graph that a preview leads to; `ops` is the number of its parent. */
-static uint64_t key_after(const tg_graph *g, const tg_preview *p, uint32_t ops)
-{
-    return tg_graph_key_of(tg_preview_hash(g, p), ops + (uint32_t)(p->nodes_come - p->nodes_gone));
-}
-
 static void push_candidates(queue *q, source *s, double limit, tg_search_report *r)
 {
     uint32_t ops = tg_graph_op_count(s->trail->graph);
@@ -78,7 +72,7 @@ static void push_candidates(queue *q, source *s, double limit, tg_search_report 
         double cost = s->trail->cost_ms + p->cost_delta_ms;
         if (cost >= limit) continue;
         bool fresh;
-        tg_map_put(&q->seen, key_after(s->trail->graph, p, ops), &fresh);
+        tg_map_put(&q->seen, tg_search_key(s->trail->graph, p, ops), &fresh);
         if (!fresh) {
             r->duplicates++;
             continue;

@@ -10,6 +10,7 @@
                    const tg_search_options *o, tg_search_report *r, tg_trail **best)
 RUN_DECLARED(tg_greedy_run);
 RUN_DECLARED(tg_backtrack_run);
+RUN_DECLARED(tg_beam_run);
 RUN_DECLARED(tg_random_run);
 RUN_DECLARED(tg_exhaust_run);
 
@@ -22,5 +23,10 @@ void tg_search_report_progress(const tg_search_options *o, const tg_search_repor
 tg_status tg_search_expand(const tg_rules *rules, const tg_trail *at, const tg_candidates *old,
                            const tg_search_options *o, tg_search_report *r,
                            tg_candidates **out) TG_MUST_USE;
+/*
+ * tg_graph_key of the graph that a preview of `g` leads to; `ops` is tg_graph_op_count(g). O(nodes
+ * below the change).
+ */
+uint64_t tg_search_key(const tg_graph *g, const tg_preview *p, uint32_t ops);
 
 #endif

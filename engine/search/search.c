@@ -10,13 +10,15 @@ static const tg_search searches[] = {
     {"greedy", "Takes the rewrite that saves most, until none saves.", 200, tg_greedy_run},
     {"taso", "Best-first with backtracking: expands the cheapest graph within alpha of the best.",
      100, tg_backtrack_run},
+    {"beam", "Level by level, keeps the cheapest graphs even where they cost more than before.",
+     400, tg_beam_run},
     {"random", "Walks at random from the start, again and again, and keeps the cheapest graph.",
      200, tg_random_run},
     {"exhaustive", "Expands every graph that can be reached, cheapest first.", 100000,
      tg_exhaust_run},
 };
 
-enum { SEARCHES = sizeof searches / sizeof *searches, MAX_STEPS = 200 };
+enum { SEARCHES = sizeof searches / sizeof *searches, MAX_STEPS = 200, WIDTH = 8 };
 
 const tg_search *tg_search_at(int i)
 {
@@ -35,6 +37,7 @@ tg_status tg_search_run(const tg_search *search, const tg_rules *rules, const tg
 {
     tg_search_options o = options ? *options : (tg_search_options){0};
     if (!(o.alpha > 0)) o.alpha = 1.05;
+    if (o.width <= 0) o.width = WIDTH;
     if (o.budget <= 0) o.budget = search->budget;
     if (o.max_steps <= 0) o.max_steps = MAX_STEPS;
     *report = (tg_search_report){.stop = "no candidate"};
@@ -62,4 +65,9 @@ tg_status tg_search_expand(const tg_rules *rules, const tg_trail *at, const tg_c
     r->sites += sites;
     r->duplicates += merged;
     return TG_OK;
+}
+
+uint64_t tg_search_key(const tg_graph *g, const tg_preview *p, uint32_t ops)
+{
+    return tg_graph_key_of(tg_preview_hash(g, p), ops + (uint32_t)(p->nodes_come - p->nodes_gone));
 }

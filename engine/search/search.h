@@ -12,6 +12,7 @@ typedef struct tg_search_progress {
 
 typedef struct tg_search_options {
     double alpha;  /* backtracking: a graph may cost this times the best; 0: 1.05 */
+    int width;     /* beam: graphs of a level; 0: 8 */
     int budget;    /* graphs to expand; 0: the chooser's own default */
     int max_steps; /* length of a path; 0: 200 */
     uint64_t seed;
@@ -21,9 +22,9 @@ typedef struct tg_search_options {
 } tg_search_options;
 
 typedef struct tg_search_report {
-    const char
-        *stop; /* why it ended: "no candidate improves", "budget", "queue empty", "cancelled" */
-    bool exhausted; /* every reachable graph within the limits was seen */
+    const char *stop; /* why it ended: "no candidate improves", "budget", "queue empty", "no new
+                        graph", "length of a path", "cancelled" */
+    bool exhausted;   /* every reachable graph within the limits was seen */
     int expansions, graphs, duplicates;
     long sites;
     int best_at; /* expansion that found the best */
@@ -38,7 +39,7 @@ typedef struct tg_search {
                      const tg_search_options *options, tg_search_report *report, tg_trail **best);
 } tg_search;
 
-/* The searches: greedy, taso, random, exhaustive. NULL if there is none of that name. */
+/* The searches: greedy, taso, beam, random, exhaustive. NULL if there is none of that name. */
 const tg_search *tg_search_find(const char *name);
 const tg_search *tg_search_at(int i); /* NULL behind the last */
 

@@ -58,6 +58,7 @@ static tg_status choose_ppo(run *r)
 static tg_search_options search_options(run *r)
 {
     return (tg_search_options){.alpha = ui_arg_num(r->args, "alpha"),
+                               .width = (int)ui_arg_int(r->args, "width"),
                                .budget = (int)ui_arg_int(r->args, "budget"),
                                .seed = (uint64_t)ui_arg_int(r->args, "seed"),
                                .progress = show_search,
@@ -223,9 +224,10 @@ static tg_status optimize(run *r, const char *out)
 DEFCMD(
     optimize, "optimize",
     "batch; model:file Model; -o --out:path Model file to write; "
-    "--by:choice(greedy|taso|random|exhaustive|ppo)=taso Who chooses; --budget:int=0 Graphs to "
+    "--by:choice(greedy|taso|beam|random|exhaustive|ppo)=taso Who chooses; --budget:int=0 Graphs to "
     "look at; "
-    "--alpha:num=1.05 How much dearer than the best a graph may be (taso); --episodes:int=200 "
+    "--alpha:num=1.05 How much dearer than the best a graph may be (taso); --width:int=8 Graphs "
+    "that each level keeps (beam); --episodes:int=200 "
     "Episodes of "
     "training (ppo); --policy:path Checkpoint to start from (ppo); --measure:num=2000 "
     "Milliseconds for measuring "
