@@ -2,6 +2,8 @@
 /* MatMul and Gemm. */
 #include "matmul.h"
 
+#include "product.h"
+
 static tg_status inner_differ(const tg_shape *a, const tg_shape *b)
 {
     char ta[TG_SHAPE_TEXT], tb[TG_SHAPE_TEXT];
@@ -74,28 +76,11 @@ int64_t tg_matmul_b_at(const tg_matmul *p, int64_t i)
     return matrix_at(&p->b, &p->out, i);
 }
 
-/* y += sum over four rows r of left[r] * rows[r]: four at a time, so that y moves less. */
-static void add_rows(const double *left, const double *restrict rows, int64_t n, double *restrict y)
-{
-    double a = left[0], b = left[1], c = left[2], d = left[3];
-    for (int64_t i = 0; i < n; i++)
-        y[i] += a * rows[i] + b * rows[n + i] + c * rows[2 * n + i] + d * rows[3 * n + i];
-}
-
-static void run_row(const tg_matmul *p, const double *left, const double *right, double *y)
-{
-    int64_t k = 0;
-    for (; k + 4 <= p->k; k += 4) add_rows(left + k, right + k * p->n, p->n, y);
-    for (; k < p->k; k++)
-        for (int64_t c = 0; c < p->n; c++) y[c] += left[k] * right[k * p->n + c];
-}
-
 void tg_matmul_run(const tg_matmul *p, const double *a, const double *b, double *y)
 {
     for (int64_t i = 0; i < p->batch; i++) {
         const double *left = a + tg_matmul_a_at(p, i), *right = b + tg_matmul_b_at(p, i);
-        for (int64_t r = 0; r < p->m; r++)
-            run_row(p, left + r * p->k, right, y + (i * p->m + r) * p->n);
+        tg_product_add(p->m, p->n, p->k, left, right, y + i * p->m * p->n);
     }
 }
 
