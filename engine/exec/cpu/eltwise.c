@@ -4,6 +4,7 @@
 #include "absorb.h"
 #include "emit.h"
 #include "engine/exec/fold.h"
+#include "quant.h"
 
 #include <float.h>
 #include <math.h>
@@ -155,6 +156,13 @@ static tg_status emit_batchnorm(tg_emit *e, const tg_node *node)
     return TG_OK;
 }
 
+/* The rounding happens when the elements are stored. */
+static tg_status emit_quantize(tg_emit *e, const tg_node *node)
+{
+    tg_emit_result(e, node, tg_emit_input(e, node->in[0]));
+    return TG_OK;
+}
+
 #define UNARY(op, v, k0, k1, post) {#op, TG_V_##v, k0, k1, TG_POST_##post, 1, NULL},
 #define BINARY(op, v, post) {#op, TG_V_##v, "", "", TG_POST_##post, 2, NULL},
 #define SPECIAL(op, function) {#op, TG_V_CODES, "", "", TG_POST_NONE, 0, emit_##function},
@@ -200,9 +208,17 @@ static bool extra_inputs_fit(const tg_graph *g, const tg_node *node, const tg_el
     return row->arity == 2 || node->n_in == 1;
 }
 
+static bool quantize_fits(const tg_graph *g, const tg_node *node)
+{
+    tg_code code;
+    return !node->constant && is_float(tg_graph_type(g, node->in[0])) &&
+           tg_quant_code(g, node, &code) && tg_convert_fits(code.dtype);
+}
+
 bool tg_eltwise_fits(const tg_graph *g, const tg_node *node)
 {
     const tg_eltwise *row = node->op < tg_op_row_count ? tg_eltwise_of(node->op) : NULL;
+    if (row && row->emit == emit_quantize) return quantize_fits(g, node);
     if (!row || node->constant || node->n_out != 1 || !is_float(&node->out[0])) return false;
     for (int i = 0; i < node->n_in; i++)
         if (node->in[i] == TG_NO_VALUE || !is_float(tg_graph_type(g, node->in[i]))) return false;

@@ -2,6 +2,7 @@
 #include "emit.h"
 
 #include "eltwise.h"
+#include "quant.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ void tg_emit_free(tg_emit *e)
 
 int tg_emit_operand(tg_emit *e, const tg_operand *at)
 {
-    tg_vec_push(&e->in, (tg_emit_in){TG_NO_VALUE, *at, e->n_variables});
+    tg_vec_push(&e->in, (tg_emit_in){TG_NO_VALUE, *at, e->n_variables, {0}});
     return e->n_variables++;
 }
 
@@ -37,13 +38,18 @@ int tg_emit_input(tg_emit *e, tg_value v)
     for (size_t i = 0; i < e->in.n; i++)
         if (e->in.v[i].value == v) return e->in.v[i].variable;
     tg_operand at;
-    tg_status status = tg_cpu_value(e->p, v, &at);
+    tg_code code = {0};
+    tg_value from = v;
+    if (tg_quant_source(e->p->g, v, &from, &code) && !tg_convert_fits(code.dtype)) from = v;
+    if (from == v) code = (tg_code){0};
+    tg_status status = tg_cpu_value(e->p, from, &at);
     if (status != TG_OK) {
         e->status = status;
         return 0;
     }
     int variable = tg_emit_operand(e, &at);
     tg_vec_last(&e->in).value = v;
+    tg_vec_last(&e->in).code = code;
     return variable;
 }
 
@@ -229,7 +235,7 @@ static tg_status run_vector(tg_cpu_plan *p, const tg_step *step, void *const *pt
 {
     (void)p;
     const tg_vector *v = step->own;
-    tg_vector_run(v, (float *const *)ptr, ptr[v->n_in + v->n_out]);
+    tg_vector_run(v, ptr, ptr[v->n_in + v->n_out]);
     return TG_OK;
 }
 
@@ -240,6 +246,7 @@ static void add_step(tg_emit *e, tg_vector *v, const tg_operand *out, const int 
     for (int i = 0; i < n; i++) {
         all[i] = i < v->n_in ? e->in.v[i].at : out[i - v->n_in];
         strides_of(e, &all[i], v->stride[i]);
+        if (i < v->n_in) v->code[i] = e->in.v[i].code;
     }
     memcpy(v->dim, e->shape.dim, sizeof v->dim);
     tg_vector_collapse(v, (int)e->shape.rank, axes);
@@ -300,6 +307,7 @@ tg_status tg_emit_done(tg_emit *e, const tg_group *group)
     for (int i = 0; i < n_out; i++) {
         out[i] = tg_cpu_new(e->p, &nodes[i]->out[0], &layout);
         tg_cpu_set(e->p, nodes[i], 0, &out[i]);
+        if (out[i].dtype != TG_F32) tg_quant_code(e->p->g, nodes[i], &v.code[v.n_in + i]);
     }
     add_step(e, &v, out, axes);
     return TG_OK;

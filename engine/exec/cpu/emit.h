@@ -11,6 +11,7 @@ typedef struct tg_emit_in {
     tg_value value; /* TG_NO_VALUE: a constant of the plan's own */
     tg_operand at;
     int variable;
+    tg_code code; /* dtype none: floats */
 } tg_emit_in;
 
 /* An instruction on variables. */

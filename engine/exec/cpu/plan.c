@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/log.h"
 #include "engine/ir/eval.h"
+#include "quant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +105,7 @@ static tg_status plan_nodes(tg_cpu_plan *p)
 {
     for (uint32_t i = 0; i < p->g->n_nodes; i++) {
         const tg_node *node = p->g->nodes[p->g->order[i]];
-        if (!runs(node)) continue;
+        if (!runs(node) || tg_quant_is_lazy(p->g, node)) continue;
         const tg_group *group = p->groups[node->id];
         if (group && node != group->nodes[group->n - 1]) continue;
         size_t steps = p->steps.n;

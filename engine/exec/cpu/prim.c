@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ARGS = 6 + TG_MAX_POSTS };
+enum { MAX_ARGS = 6 + TG_MAX_POSTS + VENDOR_QUANT_ARGS };
 
 struct tg_prim_call {
     const tg_prim *prim;
@@ -69,8 +69,9 @@ static dnnl_primitive_attr_t attr_new(const tg_prim_spec *spec, struct tg_prim_v
     dnnl_post_ops_t ops;
     if (dnnl_primitive_attr_create(&attr) != dnnl_success) return NULL;
     dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
-    if (!spec->n_post) return attr;
-    bool ok = dnnl_post_ops_create(&ops) == dnnl_success;
+    bool ok = vendor_set_quantised(spec, v, attr);
+    if (ok && !spec->n_post) return attr;
+    ok = ok && dnnl_post_ops_create(&ops) == dnnl_success;
     if (ok) {
         ok = append_posts(spec, v, ops) &&
              dnnl_primitive_attr_set_post_ops(attr, ops) == dnnl_success;
@@ -107,10 +108,11 @@ static void note_weights(tg_prim *p, dnnl_primitive_desc_t pd)
     p->weights_hash = vendor_md_hash(md);
 }
 
-static void make(tg_prim *p)
+static void make(tg_prim *p, const float *scales)
 {
     const char *impl = "";
     p->vendor = tg_calloc(1, sizeof *p->vendor);
+    if (scales) p->vendor->scales = tg_memdup(scales, sizeof *scales * (size_t)p->spec.n_scales);
     pthread_once(&engine_once, engine_open);
     if (!engine) return;
     tg_prim_threads(p->spec.threads);
@@ -139,13 +141,13 @@ static link *cached(uint64_t key, const tg_prim_spec *spec)
 }
 
 /* Under the lock of making: the library keeps parts of what it makes and hands them out again. */
-static const tg_prim *make_and_keep(uint64_t key, const tg_prim_spec *spec)
+static const tg_prim *make_and_keep(uint64_t key, const tg_prim_spec *spec, const float *scales)
 {
     link *l = cached(key, spec);
     if (l) return &l->prim;
     l = tg_calloc(1, sizeof *l);
     l->prim.spec = *spec;
-    make(&l->prim);
+    make(&l->prim, scales);
     pthread_mutex_lock(&lock);
     uint64_t *at = tg_map_put(&cache, key, NULL);
     l->next = (link *)(uintptr_t)*at;
@@ -154,7 +156,7 @@ static const tg_prim *make_and_keep(uint64_t key, const tg_prim_spec *spec)
     return &l->prim;
 }
 
-const tg_prim *tg_prim_get(const tg_prim_spec *spec)
+static const tg_prim *get(const tg_prim_spec *spec, const float *scales)
 {
     static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
     uint64_t key = tg_hash_bytes(0, spec, sizeof *spec);
@@ -163,9 +165,26 @@ const tg_prim *tg_prim_get(const tg_prim_spec *spec)
     pthread_mutex_unlock(&lock);
     if (l) return &l->prim;
     pthread_mutex_lock(&making);
-    const tg_prim *prim = make_and_keep(key, spec);
+    const tg_prim *prim = make_and_keep(key, spec, scales);
     pthread_mutex_unlock(&making);
     return prim;
+}
+
+const tg_prim *tg_prim_get(const tg_prim_spec *spec)
+{
+    return get(spec, NULL);
+}
+
+const tg_prim *tg_prim_get_scaled(tg_prim_spec *spec, const float *scales)
+{
+    spec->scales_hash = tg_hash_bytes(5, scales, sizeof *scales * (size_t)spec->n_scales);
+    return get(spec, scales);
+}
+
+bool tg_prim_bytes_exact(void)
+{
+    const int vnni = dnnl_cpu_isa_avx512_core_vnni;
+    return ((int)dnnl_get_effective_cpu_isa() & vnni) == vnni;
 }
 
 static void add_arg(tg_prim_call *call, bool *ok, int arg, const vendor_md *md, void *p)
@@ -197,6 +216,9 @@ static void add_args(tg_prim_call *call, const tg_prim_args *args, bool *ok)
         if (spec->post[i].kind >= TG_POST_ADD)
             add_arg(call, ok, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1, v->post[i],
                     args->post[i]);
+    int n = *ok ? vendor_quantised_args(spec, v, engine, call->arg + call->n) : 0;
+    if (n < 0) *ok = false;
+    else call->n += n;
 }
 
 tg_status tg_prim_bind(const tg_prim *prim, const tg_prim_args *args, tg_prim_call **call)

@@ -74,6 +74,10 @@ typedef struct tg_prim_spec {
     int64_t stride[TG_PRIM_SPATIAL], dilation[TG_PRIM_SPATIAL]; /* dilation 1: dense */
     int64_t pad_low[TG_PRIM_SPATIAL], pad_high[TG_PRIM_SPATIAL], kernel[TG_PRIM_SPATIAL];
     tg_post post[TG_MAX_POSTS];
+    /* Of integers: what stands for 0, and how many scales there are (0: none, else 1 or one an
+     * output channel), whose hash takes their place here. */
+    int32_t src_zero, dst_zero, n_scales, none;
+    uint64_t scales_hash;
 } tg_prim_spec;
 
 /* Invariants: lives as long as the process; `usable` false: the library has none such. */
@@ -90,6 +94,15 @@ typedef struct tg_prim {
 
 /* The primitive for the record, from the cache if it is there. Any thread. */
 const tg_prim *tg_prim_get(const tg_prim_spec *spec);
+/*
+ * The same for integers whose sums are multiplied by spec->n_scales numbers, before what follows;
+ * sets spec->scales_hash. The result is rounded to even and saturated after dst_zero is added.
+ */
+const tg_prim *tg_prim_get_scaled(tg_prim_spec *spec, const float *scales);
+/* True if a bias is added before the scales apply, so that it counts sums; else after. */
+bool tg_prim_bias_first(void);
+/* True if products of bytes are summed exactly: older processors saturate pairs of them. */
+bool tg_prim_bytes_exact(void);
 
 /* Packs plain weights of the form `from` into `to` (weights_bytes, aligned to 64). */
 tg_status tg_prim_pack(const tg_prim *prim, const tg_md *from, const void *data,

@@ -3,6 +3,7 @@
 #include "copy.h"
 #include "engine/exec/fold.h"
 #include "plan.h"
+#include "quant.h"
 
 #include <string.h>
 
@@ -43,7 +44,9 @@ static tg_status constant_value(tg_cpu_plan *p, tg_value v, tg_operand *out)
 tg_status tg_cpu_value(tg_cpu_plan *p, tg_value v, tg_operand *out)
 {
     tg_operand *at = &p->values[p->first[tg_value_node(v)] + tg_value_port(v)];
-    if (at->buffer < 0 && tg_graph_maker(p->g, v)->constant) TG_TRY(constant_value(p, v, at));
+    const tg_node *maker = tg_graph_maker(p->g, v);
+    if (at->buffer < 0 && maker->constant) TG_TRY(constant_value(p, v, at));
+    else if (at->buffer < 0 && tg_quant_is_lazy(p->g, maker)) TG_TRY(tg_cpu_plan_node(p, maker));
     *out = *at;
     return TG_OK;
 }

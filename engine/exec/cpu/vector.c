@@ -57,25 +57,52 @@ void tg_vector_apply(const tg_vector_op *op, const float *a, const float *b, flo
     }
 }
 
+static bool is_float(const tg_code *code)
+{
+    return code->dtype == TG_DTYPE_NONE || code->dtype == TG_F32;
+}
+
+static int64_t size_of(const tg_code *code)
+{
+    return is_float(code) ? (int64_t)sizeof(float) : (int64_t)tg_dtype_size(code->dtype);
+}
+
+static void repeat(float x, int n, float *to)
+{
+    for (int k = 0; k < n; k++) to[k] = x;
+}
+
 /* Where a block of an input begins; short rows and broadcasts are gathered into its register. */
-static const float *input_block(const tg_vector *p, int i, const float *at, const float *tiles,
+static const float *input_block(const tg_vector *p, int i, const char *from, const float *tiles,
                                 int64_t done, int n, float *reg)
 {
     int64_t stride = p->stride[i][p->rank - 1];
+    const float *at = (const float *)from;
     if (p->period[i]) return tiles + p->tile_at[i] + done % p->period[i];
+    if (!is_float(&p->code[i])) {
+        float x;
+        tg_convert_load(&p->code[i], from + done * stride * size_of(&p->code[i]), stride,
+                        stride ? n : 1, stride ? reg : &x);
+        if (!stride) repeat(x, n, reg);
+        return reg;
+    }
     if (stride == 1) return at + done;
     if (stride == 0) {
-        for (int k = 0; k < n; k++) reg[k] = *at;
+        repeat(*at, n, reg);
     } else {
         for (int k = 0; k < n; k++) reg[k] = at[(done + k) * stride];
     }
     return reg;
 }
 
-static void output_block(const tg_vector *p, int i, float *at, int64_t done, int n,
-                         const float *reg)
+static void output_block(const tg_vector *p, int i, char *to, int64_t done, int n, const float *reg)
 {
     int64_t stride = p->stride[i][p->rank - 1];
+    float *at = (float *)to;
+    if (!is_float(&p->code[i])) {
+        tg_convert_store(&p->code[i], reg, n, to + done * stride * size_of(&p->code[i]), stride);
+        return;
+    }
     if (reg == at + done) return;
     if (stride == 1) memcpy(at + done, reg, sizeof(float) * (size_t)n);
     else
@@ -87,7 +114,7 @@ typedef struct registers {
 } registers;
 
 /* The innermost axis, from the operands' places `at`. */
-static void run_row(const tg_vector *p, program_fn fn, float *const *at, const float *tiles,
+static void run_row(const tg_vector *p, program_fn fn, char *const *at, const float *tiles,
                     registers *r)
 {
     const float *in[TG_VECTOR_REGISTERS];
@@ -99,18 +126,19 @@ static void run_row(const tg_vector *p, program_fn fn, float *const *at, const f
         for (int i = 0; i < p->n_in; i++)
             in[i] = input_block(p, i, at[i], tiles, done, n, r->block[i]);
         for (int i = 0; i < p->n_out; i++)
-            if (n % 16 == 0 && p->stride[p->n_in + i][p->rank - 1] == 1 && p->out[i] >= p->n_in)
-                in[p->out[i]] = to[p->out[i]] = at[p->n_in + i] + done;
+            if (n % 16 == 0 && p->stride[p->n_in + i][p->rank - 1] == 1 && p->out[i] >= p->n_in &&
+                is_float(&p->code[p->n_in + i]))
+                in[p->out[i]] = to[p->out[i]] = (float *)at[p->n_in + i] + done;
         fn(p, in, to, (n + 15) / 16);
         for (int i = 0; i < p->n_out; i++)
             output_block(p, p->n_in + i, at[p->n_in + i], done, n, in[p->out[i]]);
     }
 }
 
-static void run_axis(const tg_vector *p, program_fn fn, int axis, float *const *at,
+static void run_axis(const tg_vector *p, program_fn fn, int axis, char *const *at,
                      const float *tiles, registers *r)
 {
-    float *here[TG_VECTOR_OPERANDS];
+    char *here[TG_VECTOR_OPERANDS];
     int n = p->n_in + p->n_out;
     if (axis == p->rank - 1) {
         run_row(p, fn, at, tiles, r);
@@ -119,11 +147,20 @@ static void run_axis(const tg_vector *p, program_fn fn, int axis, float *const *
     memcpy(here, at, sizeof *here * (size_t)n);
     for (int64_t i = 0; i < p->dim[axis]; i++) {
         run_axis(p, fn, axis + 1, here, tiles, r);
-        for (int k = 0; k < n; k++) here[k] += p->stride[k][axis];
+        for (int k = 0; k < n; k++) here[k] += p->stride[k][axis] * size_of(&p->code[k]);
     }
 }
 
-void tg_vector_run(const tg_vector *p, float *const *operand, float *tiles)
+static float element(const tg_vector *p, int i, const void *from, int64_t at)
+{
+    const tg_code *code = &p->code[i];
+    float x;
+    if (is_float(code)) return ((const float *)from)[at];
+    tg_convert_load(code, (const char *)from + at * size_of(code), 0, 1, &x);
+    return x;
+}
+
+void tg_vector_run(const tg_vector *p, void *const *operand, float *tiles)
 {
     registers r;
     for (int i = 0; i < p->n_in; i++) {
@@ -131,11 +168,11 @@ void tg_vector_run(const tg_vector *p, float *const *operand, float *tiles)
         float *tile = tiles + p->tile_at[i];
         int64_t n = p->period[i] + TG_VECTOR_BLOCK + 16;
         for (int64_t k = 0, from = 0; k < n; k++) {
-            tile[k] = operand[i][from];
+            tile[k] = element(p, i, operand[i], from);
             if (++from == p->period[i]) from = 0;
         }
     }
-    run_axis(p, best(), 0, operand, tiles, &r);
+    run_axis(p, best(), 0, (char *const *)operand, tiles, &r);
 }
 
 static bool joins(const tg_vector *p, int outer, int inner, int64_t dim, int operands)

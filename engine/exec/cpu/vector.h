@@ -7,7 +7,7 @@
 #ifndef TG_EXEC_CPU_VECTOR_H
 #define TG_EXEC_CPU_VECTOR_H
 
-#include "engine/ir/type.h"
+#include "convert.h"
 
 typedef enum tg_vector_code {
 #define VECTOR(id, inputs) TG_V_##id,
@@ -35,7 +35,8 @@ typedef struct tg_vector_op {
 typedef struct tg_vector {
     int n_in, n_out, n_ops, n_registers;
     tg_vector_op ops[TG_VECTOR_OPS];
-    uint8_t out[TG_VECTOR_OPERANDS]; /* register of each output */
+    uint8_t out[TG_VECTOR_OPERANDS];  /* register of each output */
+    tg_code code[TG_VECTOR_OPERANDS]; /* of each operand; dtype none: floats */
     int rank;
     int64_t dim[TG_MAX_RANK];
     int64_t stride[TG_VECTOR_OPERANDS][TG_MAX_RANK]; /* in elements */
@@ -45,7 +46,7 @@ typedef struct tg_vector {
 } tg_vector;
 
 /* Operations an element needs to be worth a look: the cost of one block. */
-void tg_vector_run(const tg_vector *program, float *const *operand, float *tiles);
+void tg_vector_run(const tg_vector *program, void *const *operand, float *tiles);
 
 /* Applies one operation to n elements; a and b may be NULL where it has none. For tests. */
 void tg_vector_apply(const tg_vector_op *op, const float *a, const float *b, float *to, int n);

@@ -31,8 +31,7 @@ static const dnnl_alg_kind_t pooling[] = {dnnl_pooling_max, dnnl_pooling_avg_exc
 static dnnl_alg_kind_t convolution(const tg_prim_spec *spec)
 {
     if (spec->kind == TG_PRIM_DECONV) return dnnl_deconvolution_direct;
-    return spec->variant == TG_PRIM_WINOGRAD ? dnnl_convolution_winograd
-                                             : dnnl_convolution_direct;
+    return spec->variant == TG_PRIM_WINOGRAD ? dnnl_convolution_winograd : dnnl_convolution_direct;
 }
 
 static unsigned layernorm_flags(const tg_prim_spec *spec)
@@ -96,6 +95,63 @@ dnnl_status_t vendor_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t alg, fl
     /* 2.x had the usual constants built in. */
     if (alg == dnnl_eltwise_hardswish) alpha = 1.0f / 6, beta = 0.5f;
     return dnnl_post_ops_append_eltwise(ops, alg, alpha, beta);
+}
+
+/* The axes of grouped weights that count output channels are the first two. */
+static int scales_mask(const tg_prim_spec *spec)
+{
+    if (spec->n_scales == 1) return 0;
+    if (spec->kind == TG_PRIM_MATMUL) return 1 << (spec->weights.rank - 1);
+    return spec->weights.rank > spec->src.rank ? 3 : 1;
+}
+
+bool vendor_set_quantised(const tg_prim_spec *spec, const struct tg_prim_vendor *v,
+                          dnnl_primitive_attr_t attr)
+{
+    bool ok = true;
+    (void)v;
+    if (spec->n_scales)
+        ok = dnnl_primitive_attr_set_scales_mask(attr, DNNL_ARG_WEIGHTS, scales_mask(spec)) ==
+             dnnl_success;
+    if (spec->src_zero)
+        ok = ok && dnnl_primitive_attr_set_zero_points_mask(attr, DNNL_ARG_SRC, 0) == dnnl_success;
+    if (spec->dst_zero)
+        ok = ok && dnnl_primitive_attr_set_zero_points_mask(attr, DNNL_ARG_DST, 0) == dnnl_success;
+    return ok;
+}
+
+static bool constant_arg(dnnl_engine_t engine, dnnl_data_type_t type, int64_t n, const void *data,
+                         int arg, dnnl_exec_arg_t *out)
+{
+    dnnl_dims_t dims = {n}, strides = {1};
+    vendor_md *md;
+    if (dnnl_memory_desc_create_with_strides(&md, 1, dims, type, strides) != dnnl_success)
+        return false;
+    out->arg = arg;
+    dnnl_status_t status = dnnl_memory_create(&out->memory, md, engine, (void *)(uintptr_t)data);
+    dnnl_memory_desc_destroy(md);
+    return status == dnnl_success;
+}
+
+int vendor_quantised_args(const tg_prim_spec *spec, const struct tg_prim_vendor *v,
+                          dnnl_engine_t engine, dnnl_exec_arg_t *arg)
+{
+    int n = 0;
+    if (spec->n_scales && !constant_arg(engine, dnnl_f32, spec->n_scales, v->scales,
+                                        DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, &arg[n++]))
+        return -1;
+    if (spec->src_zero && !constant_arg(engine, dnnl_s32, 1, &spec->src_zero,
+                                        DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, &arg[n++]))
+        return -1;
+    if (spec->dst_zero && !constant_arg(engine, dnnl_s32, 1, &spec->dst_zero,
+                                        DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST, &arg[n++]))
+        return -1;
+    return n;
+}
+
+bool tg_prim_bias_first(void)
+{
+    return false;
 }
 
 dnnl_primitive_desc_t vendor_describe(const tg_prim_spec *spec, const struct tg_prim_vendor *v,
@@ -171,6 +227,8 @@ uint64_t vendor_md_hash(const vendor_md *md)
 {
     uint64_t hash = tg_hash_bytes(7, md->dims, sizeof md->dims);
     hash = tg_hash_bytes(hash, &md->format_desc.blocking, sizeof md->format_desc.blocking);
+    /* Sums that the library keeps behind weights of integers. */
+    hash = tg_hash_bytes(hash, &md->extra, sizeof md->extra);
     return tg_hash_bytes(hash, md->padded_dims, sizeof md->padded_dims);
 }
 
@@ -178,6 +236,36 @@ dnnl_status_t vendor_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t alg, fl
                                     float beta)
 {
     return dnnl_post_ops_append_eltwise(ops, 1.0f, alg, alpha, beta);
+}
+
+bool vendor_set_quantised(const tg_prim_spec *spec, const struct tg_prim_vendor *v,
+                          dnnl_primitive_attr_t attr)
+{
+    bool ok = true;
+    int mask =
+        spec->n_scales == 1 ? 0 : 1 << (spec->kind == TG_PRIM_MATMUL ? spec->dst.rank - 1 : 1);
+    if (spec->n_scales)
+        ok = dnnl_primitive_attr_set_output_scales(attr, spec->n_scales, mask, v->scales) ==
+             dnnl_success;
+    if (spec->src_zero)
+        ok = ok && dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_SRC, 1, 0, &spec->src_zero) ==
+                       dnnl_success;
+    if (spec->dst_zero)
+        ok = ok && dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_DST, 1, 0, &spec->dst_zero) ==
+                       dnnl_success;
+    return ok;
+}
+
+int vendor_quantised_args(const tg_prim_spec *spec, const struct tg_prim_vendor *v,
+                          dnnl_engine_t engine, dnnl_exec_arg_t *arg)
+{
+    (void)spec, (void)v, (void)engine, (void)arg;
+    return 0; /* they are part of the primitive */
+}
+
+bool tg_prim_bias_first(void)
+{
+    return true;
 }
 
 /* The operation's description, of whichever kind. */
@@ -196,13 +284,13 @@ static dnnl_status_t describe(const tg_prim_spec *spec, const struct tg_prim_ven
     window w = window_of(spec);
     switch (spec->kind) {
     case TG_PRIM_CONV:
-        return dnnl_dilated_convolution_forward_desc_init(
-            &d->conv, forward, convolution(spec), v->src, v->weights, v->bias, v->dst, w.stride,
-            w.dilation, w.low, w.high);
+        return dnnl_dilated_convolution_forward_desc_init(&d->conv, forward, convolution(spec),
+                                                          v->src, v->weights, v->bias, v->dst,
+                                                          w.stride, w.dilation, w.low, w.high);
     case TG_PRIM_DECONV:
-        return dnnl_dilated_deconvolution_forward_desc_init(
-            &d->conv, forward, convolution(spec), v->src, v->weights, v->bias, v->dst, w.stride,
-            w.dilation, w.low, w.high);
+        return dnnl_dilated_deconvolution_forward_desc_init(&d->conv, forward, convolution(spec),
+                                                            v->src, v->weights, v->bias, v->dst,
+                                                            w.stride, w.dilation, w.low, w.high);
     case TG_PRIM_POOL:
         return dnnl_pooling_v2_forward_desc_init(&d->pool, forward, pooling[spec->variant], v->src,
                                                  v->dst, w.stride, w.kernel, w.dilation, w.low,
