@@ -33,6 +33,7 @@ typedef struct tg_plan_stats {
     int absorbed;        /* nodes that became part of another node's step */
     int reference;       /* nodes that run by their reference kernel */
     int slow;            /* primitives for which the library has scalar code only */
+    char slow_names[96]; /* operators of the last two, each once, with commas, "..." if too many */
 } tg_plan_stats;
 
 /* One timed run. cpu_ns is the time of the calling thread; the model's two times are equal. */

@@ -104,12 +104,12 @@ static void bench_model(const char *folder, const char *name, double peak)
     double second = ms_since(start);
     const tg_plan_stats *s = tg_plan_stats_of(plan);
     int n = tg_plan_load(plan, m.in) == TG_OK ? time_plan(plan, 1500, ms) : 0;
-    double floor_ms = flops_of(m.g) / peak;
-    double p25 = n ? tg_stats_quantile(ms, n, 0.25) : 0;
-    printf("%-32s %6.1f %6.2f %8.3f %8.3f %8.3f %6.1f %7.2f %7.2f %5d %4d %4d %4d\n", name, first,
-           second, p25, n ? tg_stats_median(ms, n) : 0, floor_ms, p25 / floor_ms,
-           (double)s->peak_bytes / 1e6, (double)s->weight_bytes / 1e6, s->steps, s->reorders,
-           s->reference, s->slow);
+    double flops = flops_of(m.g), median = n ? tg_stats_median(ms, n) : 0;
+    printf("%-32s %6.1f %6.2f %8.3f %8.3f %7.1f %8.3f %6.1f %7.2f %7.2f %5d %4d %4d %4d  %s\n",
+           name, first, second, n ? tg_stats_quantile(ms, n, 0.25) : 0, median, flops * 1e-6,
+           flops / peak, median * peak / flops, (double)s->peak_bytes / 1e6,
+           (double)s->weight_bytes / 1e6, s->steps, s->reorders, s->reference, s->slow,
+           s->slow_names);
     tg_plan_free(plan);
     model_done(&m);
 }
@@ -125,8 +125,10 @@ int main(int argc, char **argv)
     printf("%s, one thread; a product of 1024 x 1024 matrices runs at %.0f GFLOP/s\n",
            tg_backend_find("cpu")->identity(identity, sizeof identity), peak * 1e-6);
     printf("times in ms of thread-CPU time, memory in MB; floor: arithmetic at that speed\n");
-    printf("%-32s %6s %6s %8s %8s %8s %6s %7s %7s %5s %4s %4s %4s\n", "model", "plan", "again",
-           "run p25", "median", "floor", "times", "peak", "weights", "steps", "reo", "ref", "slow");
+    printf("ref, slow: operators by reference kernels, primitives of scalar code; their names\n");
+    printf("%-32s %6s %6s %8s %8s %7s %8s %6s %7s %7s %5s %4s %4s %4s\n", "model", "plan", "again",
+           "run p25", "median", "MFLOP", "floor", "times", "peak", "weights", "steps", "reo", "ref",
+           "slow");
     char **names = argc > 2 ? NULL : model_names(folder);
     for (int i = 2; i < argc; i++) bench_model(folder, argv[i], peak);
     for (int i = 0; names && names[i]; i++) {

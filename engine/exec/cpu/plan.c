@@ -156,14 +156,13 @@ static tg_status bind_all(tg_cpu_plan *p)
 /* Says what is slow, once a plan. */
 static void tell(const tg_cpu_plan *p)
 {
-    const char *first = NULL;
-    for (size_t i = 0; i < p->steps.n && !first; i++)
-        if (p->steps.v[i].prim && p->steps.v[i].prim->slow) first = p->steps.v[i].prim->impl;
-    if (first)
-        tg_log(TG_LOG_NOTE, "%d primitives run scalar code of the library (%s)", p->stats->slow,
-               first);
-    if (p->stats->reference)
-        tg_log(TG_LOG_DEBUG, "%d operators run by their reference kernels", p->stats->reference);
+    const tg_plan_stats *s = p->stats;
+    if (s->slow)
+        tg_log(TG_LOG_NOTE, "%d primitives run scalar code of the library (%s)", s->slow,
+               s->slow_names);
+    else if (s->reference)
+        tg_log(TG_LOG_DEBUG, "%d operators run by their reference kernels (%s)", s->reference,
+               s->slow_names);
 }
 
 static tg_status plan_all(tg_cpu_plan *p)

@@ -3,6 +3,7 @@
 #include "engine/ir/eval.h"
 #include "plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,17 @@ static tg_status pack_varying(tg_cpu_plan *p, const tg_prim *prim, tg_operand *w
     return TG_OK;
 }
 
+/* Notes the name of an operator that is slow, once. */
+static void note_slow(tg_plan_stats *stats, const char *name)
+{
+    size_t n = strlen(name), at = strlen(stats->slow_names);
+    for (const char *s = strstr(stats->slow_names, name); s; s = strstr(s + 1, name))
+        if ((s == stats->slow_names || s[-1] == ' ') && (!s[n] || s[n] == ',')) return;
+    if (at + n + sizeof ", , ..." > sizeof stats->slow_names) name = "...";
+    if (at >= 3 && strcmp(stats->slow_names + at - 3, "...") == 0) return;
+    snprintf(stats->slow_names + at, sizeof stats->slow_names - at, "%s%s", at ? ", " : "", name);
+}
+
 /* The operands of a primitive's step in the order of tg_prim_args. */
 enum { SRC, WEIGHTS, BIAS, DST, SCRATCH, FIRST_POST };
 
@@ -150,7 +162,10 @@ tg_status tg_cpu_prim(tg_cpu_plan *p, const tg_node *node, const tg_prim *prim,
     tg_step *step = tg_cpu_step(p, node, run_prim, NULL, all, FIRST_POST + prim->spec.n_post);
     step->prim = prim;
     p->stats->primitives++;
-    if (prim->slow) p->stats->slow++;
+    if (prim->slow) {
+        p->stats->slow++;
+        note_slow(p->stats, node ? tg_op_get(node->op)->name : "reorder");
+    }
     return TG_OK;
 }
 
@@ -255,6 +270,7 @@ tg_status tg_cpu_plan_reference(tg_cpu_plan *p, const tg_node *node)
         tg_cpu_step(p, node, run_reference, tg_arena_dup(p->memory, &r, sizeof r), all,
                     node->n_in + node->n_out);
         p->stats->reference++;
+        note_slow(p->stats, tg_op_get(node->op)->name);
     }
     free(all);
     return status;
