@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cast and CastLike. */
+/* Cast, CastLike and BitCast. */
 #include "params.h"
 
 #include <string.h>
@@ -55,5 +55,25 @@ tg_status kernel_cast(tg_call *call)
             tg_element_store_f64(y, at, m, v);
         }
     }
+    return TG_OK;
+}
+
+tg_status infer_bit_cast(tg_infer *infer)
+{
+    int64_t to = tg_infer_attr(infer, "to")->i;
+    if (to <= 0 || to >= TG_DTYPE_COUNT || !tg_dtype_size((tg_dtype)to))
+        return tg_fail(TG_UNSUPPORTED, "element type number %lld", (long long)to);
+    if (to == TG_STR || infer->in[0].dtype == TG_STR)
+        return tg_fail(TG_TYPE, "strings are not cast by their bits");
+    if (tg_dtype_size((tg_dtype)to) != tg_dtype_size(infer->in[0].dtype))
+        return tg_fail(TG_TYPE, "%s and %s differ in width", tg_dtype_name(infer->in[0].dtype),
+                       tg_dtype_name((tg_dtype)to));
+    infer->out[0] = (tg_type){(tg_dtype)to, infer->in[0].shape};
+    return TG_OK;
+}
+
+tg_status kernel_bit_cast(tg_call *call)
+{
+    memcpy(call->out[0].data, call->in[0].data, tg_tensor_bytes(&call->in[0]));
     return TG_OK;
 }

@@ -68,16 +68,18 @@ BITWISE(bitwise_and, a &b)
 BITWISE(bitwise_or, a | b)
 BITWISE(bitwise_xor, a ^ b)
 
-/* A shift by the width or more leaves nothing. Signed types are not in the standard. */
+/*
+ * A shift by less than 0 or by the width and more leaves nothing but copies of the sign, which a
+ * shift to the right fills up with.
+ */
 BITS(shiftleft, (uint64_t)b < 64 ? (uint64_t)a << b : 0)
-BITS(shiftright, (uint64_t)b < 64 ? (uint64_t)a >> b : 0)
+TG_EACH_SIGNED(TG_ROW2, shiftright, (int64_t)a >> ((uint64_t)b < 64 ? b : 63))
+TG_EACH_UNSIGNED(TG_ROW2, shiftright, b < 64 ? (uint64_t)a >> b : 0)
+static tg_rows2 shiftright_rows = {TG_ROWS_OF_INTS(shiftright)};
 
 tg_status kernel_bit_shift(tg_call *call)
 {
     const char *direction = call_attr(call, "direction")->s;
-    if (tg_dtype_kind(call->in[0].dtype) != 'u')
-        return tg_fail(TG_UNSUPPORTED, "shift of elements of type %s",
-                       tg_dtype_name(call->in[0].dtype));
     if (strcmp(direction, "LEFT") == 0) return tg_eltwise_binary(call, shiftleft_rows);
     if (strcmp(direction, "RIGHT") == 0) return tg_eltwise_binary(call, shiftright_rows);
     return tg_fail(TG_INVALID, "direction is %s, not LEFT or RIGHT", direction);
