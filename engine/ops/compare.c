@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Comparisons, logic, bits, and the choice between two inputs. */
 #include "eltwise.h"
+#include "engine/ir/value.h"
 
 #include <string.h>
 
@@ -24,22 +25,32 @@ tg_status infer_where(tg_infer *infer)
     return tg_shape_broadcast(&infer->in[0].shape, &shape, &infer->out[0].shape);
 }
 
-#define COMPARISON(op, expr)                                                                       \
+/* Only whether strings are equal is asked. */
+static void equal_STR(const void *a, int64_t step_a, const void *b, int64_t step_b, void *y,
+                      int64_t n)
+{
+    const tg_string *s = a, *t = b;
+    for (int64_t i = 0; i < n; i++)
+        ((uint8_t *)y)[i] = tg_string_equal(&s[i * step_a], &t[i * step_b]);
+}
+
+#define NO_STRINGS
+#define COMPARISON(op, expr, strings)                                                              \
     TG_EACH_FLOAT(TG_ROW2_TEST, op, expr)                                                          \
     TG_EACH_INT(TG_ROW2_TEST, op, expr)                                                            \
     TG_ROW2_TEST(op, BOOL, uint8_t, expr)                                                          \
     static tg_rows2 op##_rows = {TG_ROWS_OF_FLOATS(op),                                            \
-                                 TG_ROWS_OF_INTS(op), [TG_BOOL] = op##_BOOL};                      \
+                                 TG_ROWS_OF_INTS(op), [TG_BOOL] = op##_BOOL, strings};             \
     tg_status kernel_##op(tg_call *call)                                                           \
     {                                                                                              \
         return tg_eltwise_binary(call, op##_rows);                                                 \
     }
 
-COMPARISON(equal, a == b)
-COMPARISON(greater, a > b)
-COMPARISON(greater_or_equal, a >= b)
-COMPARISON(less, a < b)
-COMPARISON(less_or_equal, a <= b)
+COMPARISON(equal, a == b, [TG_STR] = equal_STR)
+COMPARISON(greater, a > b, NO_STRINGS)
+COMPARISON(greater_or_equal, a >= b, NO_STRINGS)
+COMPARISON(less, a < b, NO_STRINGS)
+COMPARISON(less_or_equal, a <= b, NO_STRINGS)
 
 #define LOGIC(op, expr)                                                                            \
     TG_ROW2_TEST(op, BOOL, uint8_t, expr)                                                          \

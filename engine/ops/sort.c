@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What orders or runs along an axis: ArgMax, ArgMin, CumSum, CumProd, TopK, Unique, NonZero. */
+#include "engine/ir/value.h"
 #include "params.h"
 
 #include <math.h>
@@ -287,6 +288,13 @@ static int slice_order(const slice *a, const slice *b)
     for (int64_t o = 0; o < a->l->outer; o++)
         for (int64_t i = 0; i < a->l->inner; i++) {
             int64_t base = o * a->l->n * a->l->inner + i;
+            if (a->x->dtype == TG_STR) {
+                const tg_string *s = a->x->data;
+                int order =
+                    tg_string_order(&s[base + a->at * a->l->inner], &s[base + b->at * a->l->inner]);
+                if (order) return order;
+                continue;
+            }
             key ka = key_at(a->x, base + a->at * a->l->inner);
             key kb = key_at(a->x, base + b->at * a->l->inner);
             int order = key_order(&ka, &kb);
@@ -340,7 +348,7 @@ static void unique_places(tg_call *call, const slice *s, int64_t n, int64_t foun
 tg_status kernel_unique(tg_call *call)
 {
     const tg_tensor *x = &call->in[0];
-    TG_TRY(tg_element_numeric(x->dtype));
+    if (x->dtype != TG_STR) TG_TRY(tg_element_numeric(x->dtype));
     const tg_attr *axis = call_attr(call, "axis");
     bool whole = axis->kind != TG_ATTR_INT;
     lines l = whole ? (lines){1, tg_tensor_count(x), 1} : lines_of(&x->shape, axis->i);
