@@ -92,8 +92,9 @@ static bool runs(const tg_node *node)
 /* What cannot run together runs one by one. */
 static tg_status plan_group(tg_cpu_plan *p, const tg_group *group)
 {
-    tg_status status = group->loop ? tg_cpu_plan_eltwise(p, group->nodes[0])
-                                   : tg_cpu_plan_anchor(p, group->nodes[0]);
+    tg_status status = group->passes ? tg_quant_pass(p, group)
+                       : group->loop ? tg_cpu_plan_eltwise(p, group->nodes[0])
+                                     : tg_cpu_plan_anchor(p, group->nodes[0]);
     if (status != TG_UNSUPPORTED) return status;
     for (int i = 0; i < group->n; i++) p->groups[group->nodes[i]->id] = NULL;
     for (int i = 0; i < group->n; i++) TG_TRY(tg_cpu_plan_node(p, group->nodes[i]));
