@@ -70,7 +70,7 @@ tg_status ui_dataset_load(const ui_args *args, const char *model, const ui_datas
     if (status != TG_OK) {
         free(*in);
         tg_graph_unref(g);
-        return tg_wrap(status, "%s", model);
+        return tg_wrap_file(status, model);
     }
     *graph = g;
     return TG_OK;

@@ -25,6 +25,6 @@ void tg_log(tg_log_level level, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     pthread_mutex_lock(&lock);
-    if (target) target(target_ctx, level, text);
+    if (target) target(target_ctx, level, tg_one_line(text));
     pthread_mutex_unlock(&lock);
 }

@@ -8,6 +8,7 @@
 
 #undef tg_fail
 #undef tg_wrap
+#undef tg_wrap_file
 
 enum { MESSAGE_SIZE = 1024 };
 
@@ -45,6 +46,20 @@ tg_status tg_wrap(tg_status status, const char *fmt, ...)
     int n = snprintf(text, sizeof text, "%.400s: %.600s", where, message);
     if (n > 0) memcpy(message, text, sizeof text);
     return status;
+}
+
+tg_status tg_wrap_file(tg_status status, const char *path)
+{
+    status = tg_wrap(status, "%s", path);
+    tg_one_line(message);
+    return status;
+}
+
+char *tg_one_line(char *text)
+{
+    for (char *at = text; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?';
+    return text;
 }
 
 const char *tg_message(void)

@@ -28,6 +28,9 @@ tg_status tg_fail(tg_status status, const char *fmt, ...) TG_PRINTF(2, 3);
 /* Puts "words: " before this thread's message and returns `status` (which must not be TG_OK). */
 tg_status tg_wrap(tg_status status, const char *fmt, ...) TG_PRINTF(2, 3);
 
+/* The same with a file's name, for words that hold names from it: see tg_one_line. */
+tg_status tg_wrap_file(tg_status status, const char *path) TG_MUST_USE;
+
 /* Tells the compiler that a failure is never TG_OK, so that it sees which outputs are set. */
 static inline tg_status tg_failure(tg_status status)
 {
@@ -36,6 +39,13 @@ static inline tg_status tg_failure(tg_status status)
 }
 #define tg_fail(...) tg_failure(tg_fail(__VA_ARGS__))
 #define tg_wrap(...) tg_failure(tg_wrap(__VA_ARGS__))
+#define tg_wrap_file(...) tg_failure(tg_wrap_file(__VA_ARGS__))
+
+/*
+ * Makes `text` one line that steers no terminal: control characters become '?'. Names in files may
+ * hold any. Returns `text`.
+ */
+char *tg_one_line(char *text);
 
 /* This thread's message of the last failure; "" if there was none. Valid until the next failure. */
 const char *tg_message(void);

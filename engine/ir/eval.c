@@ -6,6 +6,12 @@
 
 #include <assert.h>
 
+void tg_tensor_free(tg_tensor *t)
+{
+    free(t->data);
+    t->data = NULL;
+}
+
 tg_tensor tg_node_tensor(const tg_node *node)
 {
     assert(node->op == TG_OP_CONST);
@@ -15,7 +21,7 @@ tg_tensor tg_node_tensor(const tg_node *node)
 
 void tg_call_alloc(tg_call *call, int i, tg_dtype dtype, tg_shape shape)
 {
-    tg_tensor_free(&call->out[i]);
+    free(call->out[i].data);
     call->out[i] = (tg_tensor){dtype, shape, NULL};
     call->out[i].data = tg_calloc(1, tg_tensor_bytes(&call->out[i]));
 }
@@ -161,7 +167,7 @@ tg_status tg_const_eval(const tg_graph *g, tg_value v, tg_weight **weight)
     tg_consts cache = {0};
     const tg_tensor *t;
     tg_status status = tg_consts_eval(&cache, g->nodes, v, &t);
-    if (status == TG_OK) *weight = tg_tensor_weight(t);
+    if (status == TG_OK) *weight = tg_weight_copy(t->data, tg_tensor_bytes(t));
     tg_consts_done(&cache);
     return status;
 }

@@ -315,18 +315,6 @@ static char *folder_of(const char *path)
     return folder;
 }
 
-/* Names in a file may hold line ends; a message is one line. */
-static tg_status say_where(tg_status status, const char *where)
-{
-    if (status == TG_OK) return TG_OK;
-    char *text = tg_strdup(tg_message());
-    for (char *at = text; *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?';
-    status = tg_fail(status, "%s: %s", where, text);
-    free(text);
-    return status;
-}
-
 tg_status tg_onnx_load(const char *path, const tg_load_options *opt, tg_graph **g)
 {
     tg_weight *file;
@@ -334,12 +322,12 @@ tg_status tg_onnx_load(const char *path, const tg_load_options *opt, tg_graph **
     char *folder = folder_of(path);
     tg_status status = load(file, path, folder, opt, g);
     free(folder);
-    return say_where(status, path);
+    return status == TG_OK ? TG_OK : tg_wrap_file(status, path);
 }
 
 tg_status tg_onnx_load_memory(const void *bytes, size_t n, const char *name,
                               const tg_load_options *opt, tg_graph **g)
 {
     tg_status status = load(tg_file_copy(bytes, n), name, NULL, opt, g);
-    return say_where(status, name);
+    return status == TG_OK ? TG_OK : tg_wrap_file(status, name);
 }

@@ -337,7 +337,7 @@ tg_status tg_onnx_save_split(const tg_graph *g, const char *path, size_t most)
     Onnx__ModelProto *m;
     tg_exporter ex = exporter_start(g);
     tg_status status = export_model(&ex, &m);
-    if (status != TG_OK) status = tg_wrap(status, "%s", path);
+    if (status != TG_OK) status = tg_wrap_file(status, path);
     else status = tg_export_write(&ex, m, path, most);
     exporter_done(&ex);
     return status;

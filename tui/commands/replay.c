@@ -95,5 +95,5 @@ DEFCMD(
     TG_TRY(ui_journal_read(ui_arg(args, "journal"), &log));
     tg_status status = replay_log(ui, args, &log);
     ui_journal_log_done(&log);
-    return status == TG_OK ? TG_OK : tg_wrap(status, "%s", ui_arg(args, "journal"));
+    return status == TG_OK ? TG_OK : tg_wrap_file(status, ui_arg(args, "journal"));
 }
