@@ -43,6 +43,17 @@ static bool is_small(const tg_graph *g)
     return flops < MOST_FLOPS;
 }
 
+/* Where a type is unknown, another form of the file may tell that a node was wrong all along. */
+static bool all_known(const tg_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const tg_node *node = g->nodes[g->order[i]];
+        for (int k = 0; k < node->n_out; k++)
+            if (!tg_type_complete(&node->out[k])) return false;
+    }
+    return true;
+}
+
 static void save_and_load(const tg_graph *g)
 {
     void *bytes;
@@ -52,9 +63,12 @@ static void save_and_load(const tg_graph *g)
         fuzz_must(tg_message()[0]);
         return;
     }
-    fuzz_must(tg_onnx_load_memory(bytes, n, "again", NULL, &again) == TG_OK);
-    fuzz_must(tg_check(again) == TG_OK);
-    tg_graph_unref(again);
+    if (tg_onnx_load_memory(bytes, n, "again", NULL, &again) == TG_OK) {
+        fuzz_must(tg_check(again) == TG_OK);
+        tg_graph_unref(again);
+    } else {
+        fuzz_must(!all_known(g));
+    }
     free(bytes);
 }
 

@@ -4,7 +4,6 @@
  * tests/fuzz/corpus/NAME, or of the arguments, as it is and with a few changes drawn from a seed.
  * One line of TAP a file. A crash, an abort or a leak ends the program, which fails the test.
  */
-#define _GNU_SOURCE
 #include "fuzz.h"
 
 #include "engine/base/rng.h"

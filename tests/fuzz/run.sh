@@ -26,7 +26,12 @@ OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 nice -n 19 "$program" $words -max_len=$
 
 found=$(find "$findings" -name "$name-*" | wc -l)
 awk -v name="$name" -v found="$found" '
-    / cov: / { for (i = 1; i < NF; i++) { if ($i == "cov:") cov = $(i + 1); if ($i == "ft:") ft = $(i + 1) } }
+    / cov: / {
+        for (i = 1; i < NF; i++) {
+            if ($i == "cov:") cov = $(i + 1)
+            if ($i == "ft:") ft = $(i + 1)
+        }
+    }
     /^Done / { runs = $2; seconds = $5 }
     /number_of_executed_units/ && !runs { runs = $2 }
     END { printf "%-12s %d executions, %s s, %d edges, %d features, %d findings\n", name, runs,
