@@ -60,6 +60,7 @@ tg_value sample_attention(maker *m);
 tg_value sample_branches(maker *m);
 tg_value sample_conv_bn(maker *m);
 tg_value sample_layernorm(maker *m);
+tg_value sample_qdq(maker *m);
 tg_value sample_taso_bert(maker *m);
 tg_value sample_taso_squeezenet(maker *m);
 tg_value sample_taso_resnet18bn(maker *m);

@@ -153,7 +153,7 @@ static void describe_option(ui_opt opt, ui_text *out)
     ui_text_add(out, UI_FACE_plain, ".\n\n");
     if (o->kind == UI_OPT_CHOICE) {
         ui_text_addf(out, UI_FACE_plain, "One of: %s\n", o->choices);
-    } else if (o->kind != UI_OPT_FLAG) {
+    } else if (o->kind == UI_OPT_INT || o->kind == UI_OPT_REAL) {
         ui_text_addf(out, UI_FACE_plain, "From %g to %g\n", o->least, o->most);
     }
     ui_text_addf(out, UI_FACE_plain, "Set it with M-x set-variable or --set %s=VALUE\n", o->name);

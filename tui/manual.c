@@ -96,6 +96,7 @@ static void add_options(tg_str *out)
         tg_str_addf(out, "| `%s` | %s | ", o->name, o->start);
         if (o->kind == UI_OPT_CHOICE) add_cell(o->choices, out);
         else if (o->kind == UI_OPT_FLAG) add_cell("true|false", out);
+        else if (o->kind == UI_OPT_TEXT) add_cell("text", out);
         else tg_str_addf(out, "%g to %g", o->least, o->most);
         tg_str_add(out, " | ");
         add_cell(o->doc, out);

@@ -11,13 +11,14 @@
 #define INT(id, name, start, least, most, doc) {name, doc, UI_OPT_INT, least, most, "", #start},
 #define REAL(id, name, start, least, most, doc) {name, doc, UI_OPT_REAL, least, most, "", #start},
 #define CHOICE(id, name, start, choices, doc) {name, doc, UI_OPT_CHOICE, 0, 0, choices, start},
+#define TEXT(id, name, start, doc) {name, doc, UI_OPT_TEXT, 0, 0, "", start},
 static const ui_opt_info infos[] = {
 #include "option.def"
 };
 
 /* Invariant: text is "" until the option is set; then number and text say the same. */
 static struct {
-    char text[32];
+    char text[1024];
     double number;
 } values[UI_OPT_COUNT];
 
@@ -87,6 +88,12 @@ tg_status ui_opt_set(ui_opt opt, const char *value)
         ok = true;
         break;
     case UI_OPT_CHOICE: ok = is_choice(o->choices, value); break;
+    case UI_OPT_TEXT:
+        if (strlen(value) >= sizeof values[opt].text)
+            return tg_fail(TG_USAGE, "%s: longer than %zu bytes", o->name,
+                           sizeof values[opt].text - 1);
+        ok = true;
+        break;
     default: ok = parse_number(o, value, &number); break;
     }
     if (!ok && o->kind == UI_OPT_CHOICE) {

@@ -13,15 +13,23 @@ typedef enum ui_opt {
 #define INT(id, ...) UI_OPT_##id,
 #define REAL(id, ...) UI_OPT_##id,
 #define CHOICE(id, ...) UI_OPT_##id,
+#define TEXT(id, ...) UI_OPT_##id,
 #include "option.def"
 #undef FLAG
 #undef INT
 #undef REAL
 #undef CHOICE
+#undef TEXT
     UI_OPT_COUNT
 } ui_opt;
 
-typedef enum ui_opt_kind { UI_OPT_FLAG, UI_OPT_INT, UI_OPT_REAL, UI_OPT_CHOICE } ui_opt_kind;
+typedef enum ui_opt_kind {
+    UI_OPT_FLAG,
+    UI_OPT_INT,
+    UI_OPT_REAL,
+    UI_OPT_CHOICE,
+    UI_OPT_TEXT
+} ui_opt_kind;
 
 typedef struct ui_opt_info {
     const char *name, *doc;

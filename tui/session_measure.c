@@ -17,6 +17,7 @@ typedef struct measuring {
     const char *rule; /* NULL: the graph itself, end to end */
     uint64_t key;
     tg_measure_options options;
+    char *command; /* the option may change meanwhile */
     tg_comparison result;
     tg_latency latency;
 } measuring;
@@ -80,6 +81,7 @@ static void measure_done(void *ctx, tg_status status, const char *message)
     }
     tg_graph_unref(w->before);
     tg_rules_unref(w->rules);
+    free(w->command);
     free(w);
     ui_touch_late(s->ui);
     if (s->ui->model == s) ui_session_measure_next(s);
@@ -96,10 +98,13 @@ static void start(ui_session *s, size_t index)
                      .backend = s->backend,
                      .rule = m->rule,
                      .key = m->key,
+                     .command = tg_strdup(ui_opt_text(UI_OPT_command)),
                      .options = {.budget_ms = BUDGET_MS,
                                  .seed = s->seed,
                                  .confidence = ui_opt_real(UI_OPT_confidence) / 100,
                                  .smallest_effect = ui_opt_real(UI_OPT_smallest_effect) / 100}};
+    w->options.command = (tg_command){
+        .line = w->command, .timeout_s = ui_opt_real(UI_OPT_command_timeout), .save = tg_onnx_save};
     m->at = UI_MEASURE_RUNNING;
     m->job = tg_jobs_start(s->ui->jobs, measure_run, measure_done, w);
 }

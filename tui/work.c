@@ -4,6 +4,7 @@
 #include "app.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,14 +54,39 @@ tg_status ui_work_rules(const ui_args *args, tg_rules **rules)
 const tg_backend *ui_work_backend(const ui_args *args)
 {
     const char *name = ui_arg(args, "backend");
+    if (ui_arg(args, "command")) name = "command";
     return tg_backend_find(name ? name : "cpu");
+}
+
+/* What another program is asked to do must end with this one, and its folder must go. */
+static tg_job *interrupted;
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    tg_job_cancel(interrupted);
+}
+
+static const tg_job *interrupts(void)
+{
+    static const int list[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART | SA_RESETHAND};
+    if (interrupted) return interrupted;
+    interrupted = tg_job_new();
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) sigaction(list[i], &action, NULL);
+    return interrupted;
 }
 
 tg_measure_options ui_work_measure(const ui_args *args, double budget_ms)
 {
+    bool outside = ui_work_backend(args)->outside;
     return (tg_measure_options){.threads = (int)ui_arg_int(args, "threads"),
                                 .budget_ms = budget_ms,
-                                .seed = (uint64_t)ui_arg_int(args, "seed")};
+                                .seed = (uint64_t)ui_arg_int(args, "seed"),
+                                .command = {.line = ui_arg(args, "command"),
+                                            .timeout_s = ui_arg_num(args, "command-timeout"),
+                                            .save = tg_onnx_save},
+                                .job = outside ? interrupts() : NULL};
 }
 
 void ui_print_json(ui_app *ui, json_t *object)

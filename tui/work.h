@@ -13,7 +13,10 @@
 #define OPT_SEED "; --seed:int=1 Seed of everything random"
 #define OPT_QUIET "; --quiet:flag Say nothing on standard error but failures"
 #define OPT_DIM "; --dim:text Fix a symbolic dimension, NAME=SIZE (may be repeated)"
-#define OPT_BACKEND "; --backend:choice(cpu|model)=cpu What runs and measures"
+#define OPT_BACKEND                                                                                \
+    "; --backend:choice(cpu|model|command)=cpu What measures; --command:text Program of your own " \
+    "that measures: given an ONNX file, it prints milliseconds, one a line; "                      \
+    "--command-timeout:num=60 Seconds that one run of it may take"
 #define OPT_THREADS "; --threads:int=1 Threads of the backend"
 #define OPT_RULES "; --rules:path Rule file or folder in place of the built-in rules"
 
@@ -24,7 +27,9 @@ tg_status ui_work_load_with(const ui_args *args, const char *path, const tg_inpu
                             int n_inputs, tg_graph **g) TG_MUST_USE;
 /* The rules of --rules, or the built-in ones. */
 tg_status ui_work_rules(const ui_args *args, tg_rules **rules) TG_MUST_USE;
+/* --command without --backend means the backend command. */
 const tg_backend *ui_work_backend(const ui_args *args);
+/* Where another program measures, the first SIGINT, SIGTERM or SIGHUP from here on cancels. */
 tg_measure_options ui_work_measure(const ui_args *args, double budget_ms);
 
 /* Prints an object and lets it go. */

@@ -12,13 +12,23 @@
 #ifndef TG_EXEC_BACKEND_H
 #define TG_EXEC_BACKEND_H
 
+#include "engine/base/job.h"
 #include "engine/ir/graph.h"
 
 typedef struct tg_plan tg_plan;
 
+/* What the backend `command` needs to know (command.c). */
+typedef struct tg_command {
+    const char *line; /* program and arguments, cut into words as a shell does; no shell runs;
+                         outlives the plan */
+    double timeout_s; /* of one run of it; 0: 60 */
+    tg_status (*save)(const tg_graph *g, const char *path); /* writes an ONNX file: tg_onnx_save */
+} tg_command;
+
 typedef struct tg_plan_options {
-    int threads;         /* of the library; 0 means 1 */
-    const char *command; /* the program of the backend "command" */
+    int threads;        /* of the library; 0 means 1 */
+    tg_command command; /* of the backend "command" */
+    const tg_job *job;  /* may cancel what takes long; outlives the plan; NULL: nobody does */
 } tg_plan_options;
 
 /* What a plan is made of. */
@@ -47,7 +57,8 @@ typedef struct tg_sample {
  */
 typedef struct tg_backend {
     const char *name;
-    bool exact; /* times are computed, not measured: no noise */
+    bool exact;   /* times are computed, not measured: no noise */
+    bool outside; /* another program measures: no inputs, no values, no operators alone */
     const char *doc;
     /* Device and library version, for the keys of caches. Into buf; returns buf. */
     char *(*identity)(char *buf, size_t size);

@@ -2,6 +2,8 @@
 /* Comparing tensors. */
 #include "verify.h"
 
+#include "engine/ir/value.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -53,13 +55,25 @@ static tg_status compare_floats(const tg_tensor *want, const tg_tensor *got, dou
         (long long)worst, tg_tensor_f64(got, worst), tg_tensor_f64(want, worst), most, limit);
 }
 
+/* A string in a message: its first bytes. */
+static int shown(const tg_string *s)
+{
+    return s->n < 40 ? (int)s->n : 40;
+}
+
+static const char *text(const tg_string *s)
+{
+    return s->n ? s->p : "";
+}
+
 static tg_status compare_strings(const tg_tensor *want, const tg_tensor *got)
 {
     const tg_string *a = want->data, *b = got->data;
     int64_t n = tg_tensor_count(want);
     for (int64_t i = 0; i < n; i++)
-        if (a[i].n != b[i].n || memcmp(a[i].p, b[i].p, a[i].n) != 0)
-            return tg_fail(TG_DIFFERS, "element %lld is another string", (long long)i);
+        if (!tg_string_equal(&a[i], &b[i]))
+            return tg_fail(TG_DIFFERS, "element %lld is '%.*s', not '%.*s'", (long long)i,
+                           shown(&b[i]), text(&b[i]), shown(&a[i]), text(&a[i]));
     return TG_OK;
 }
 

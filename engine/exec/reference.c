@@ -150,8 +150,7 @@ static tg_status take_outputs(const run *r, tg_tensor *out)
             while (i--) tg_tensor_free(&out[i]);
             return status;
         }
-        out[i] = t;
-        out[i].data = tg_memdup(t.data, tg_tensor_bytes(&t));
+        out[i] = tg_tensor_copy(&t);
     }
     return TG_OK;
 }

@@ -18,12 +18,12 @@ typedef enum manner { ANY, NOT_NEGATIVE, ZERO_INTEGERS } manner;
 
 static void draw(tg_tensor *t, tg_rng *rng, manner how)
 {
-    static const tg_string empty = {"", 0};
+    static const tg_string words[] = {{"0", 1}, {"1", 1}, {"", 0}, {"a b", 3}};
     int64_t n = tg_tensor_count(t);
     char kind = tg_dtype_kind(t->dtype);
     for (int64_t i = 0; i < n; i++) {
         if (t->dtype == TG_STR) {
-            ((tg_string *)t->data)[i] = empty;
+            ((tg_string *)t->data)[i] = words[how == ZERO_INTEGERS ? 0 : tg_rng_below(rng, 4)];
         } else if (kind == 'f') {
             double x = tg_rng_normal(rng);
             tg_tensor_set_f64(t, i, how == NOT_NEGATIVE ? fabs(x) : x);

@@ -2,6 +2,7 @@
 #include "attr.h"
 
 #include "engine/base/hash.h"
+#include "value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,12 +116,6 @@ static bool strs_equal(const tg_attr *a, const tg_attr *b)
     return true;
 }
 
-static bool tensors_equal(const tg_tensor *a, const tg_tensor *b)
-{
-    return a->dtype == b->dtype && tg_shape_equal(&a->shape, &b->shape) &&
-           memcmp(a->data, b->data, tg_tensor_bytes(a)) == 0;
-}
-
 bool tg_attr_equal(const tg_attr *a, const tg_attr *b)
 {
     if (a->kind != b->kind || a->n != b->n) return false;
@@ -133,7 +128,7 @@ bool tg_attr_equal(const tg_attr *a, const tg_attr *b)
     case TG_ATTR_FLOATS:
         return !a->n || memcmp(a->floats, b->floats, a->n * sizeof *a->floats) == 0;
     case TG_ATTR_STRS: return strs_equal(a, b);
-    case TG_ATTR_TENSOR: return tensors_equal(a->tensor, b->tensor);
+    case TG_ATTR_TENSOR: return tg_tensor_equal(a->tensor, b->tensor);
     default: return true;
     }
 }
@@ -160,9 +155,7 @@ uint64_t tg_attr_hash(uint64_t h, const tg_attr *a)
     case TG_ATTR_STRS:
         for (uint32_t i = 0; i < a->n; i++) h = tg_hash_str(h, a->strs[i]);
         return tg_hash_add(h, a->n);
-    case TG_ATTR_TENSOR:
-        h = tg_hash_bytes(h, &a->tensor->shape, sizeof a->tensor->shape);
-        return tg_hash_bytes(h, a->tensor->data, tg_tensor_bytes(a->tensor));
+    case TG_ATTR_TENSOR: return tg_tensor_hash(h, a->tensor);
     default: return h;
     }
 }

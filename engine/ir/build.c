@@ -204,6 +204,7 @@ static bool fits_float(const tg_tensor *t, int64_t i)
 static tg_attr attr_of_tensor(draft *d, tg_attr_kind kind, const tg_tensor *t)
 {
     int64_t n = tg_tensor_count(t);
+    if (t->dtype == TG_STR) return (tg_attr){.kind = TG_ATTR_NONE};
     if (kind == TG_ATTR_INT && n == 1) return TG_ATTR_OF_INT(tg_tensor_i64(t, 0));
     if (kind == TG_ATTR_FLOAT && n == 1 && fits_float(t, 0))
         return TG_ATTR_OF_FLOAT((float)tg_tensor_f64(t, 0));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "consts.h"
 
+#include "value.h"
+
 #include <stdlib.h>
 
 const tg_tensor *tg_consts_find(const tg_consts *c, tg_value v)
@@ -20,7 +22,7 @@ void tg_consts_put(tg_consts *c, tg_value v, tg_tensor t, bool owned)
 void tg_consts_done(tg_consts *c)
 {
     for (size_t i = 0; i < c->list.n; i++) {
-        if (c->list.v[i]->owned) free(c->list.v[i]->tensor.data);
+        if (c->list.v[i]->owned) tg_tensor_free(&c->list.v[i]->tensor);
         free(c->list.v[i]);
     }
     tg_vec_free(&c->list);

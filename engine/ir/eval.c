@@ -6,12 +6,6 @@
 
 #include <assert.h>
 
-void tg_tensor_free(tg_tensor *t)
-{
-    free(t->data);
-    t->data = NULL;
-}
-
 tg_tensor tg_node_tensor(const tg_node *node)
 {
     assert(node->op == TG_OP_CONST);
@@ -21,7 +15,7 @@ tg_tensor tg_node_tensor(const tg_node *node)
 
 void tg_call_alloc(tg_call *call, int i, tg_dtype dtype, tg_shape shape)
 {
-    free(call->out[i].data);
+    tg_tensor_free(&call->out[i]);
     call->out[i] = (tg_tensor){dtype, shape, NULL};
     call->out[i].data = tg_calloc(1, tg_tensor_bytes(&call->out[i]));
 }
@@ -167,7 +161,7 @@ tg_status tg_const_eval(const tg_graph *g, tg_value v, tg_weight **weight)
     tg_consts cache = {0};
     const tg_tensor *t;
     tg_status status = tg_consts_eval(&cache, g->nodes, v, &t);
-    if (status == TG_OK) *weight = tg_weight_copy(t->data, tg_tensor_bytes(t));
+    if (status == TG_OK) *weight = tg_tensor_weight(t);
     tg_consts_done(&cache);
     return status;
 }

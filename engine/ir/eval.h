@@ -4,6 +4,7 @@
 #define TG_IR_EVAL_H
 
 #include "graph.h"
+#include "value.h"
 
 /*
  * Runs one node: infers the output types from the tensors given where the node's own are
@@ -11,9 +12,6 @@
  * Errors: TG_UNSUPPORTED (no kernel), those of infer and kernel.
  */
 tg_status tg_node_eval(const tg_node *node, const tg_tensor *in, tg_tensor *out) TG_MUST_USE;
-
-/* Frees what tg_node_eval or tg_call_alloc allocated. */
-void tg_tensor_free(tg_tensor *t);
 
 /*
  * The elements of a constant value: the weight itself, or the expression evaluated with the

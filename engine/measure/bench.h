@@ -15,20 +15,21 @@ typedef struct tg_measure_options {
     double budget_ms;       /* time to spend; 0: 1000 */
     uint64_t seed;          /* of inputs and bootstrap */
     double confidence;      /* 0: 0.95 */
-    double smallest_effect; /* 0: 0.005 */
+    double smallest_effect; /* what a verdict must reach (stats.h); 0: 0.01 */
     const tg_job *job;      /* may cancel; NULL: nobody does */
-    const char *command;    /* for the backend "command" */
+    tg_command command;     /* for the backend "command" */
     bool no_cache;          /* neither read nor write the database of operator latencies */
 } tg_measure_options;
 
 typedef struct tg_latency {
     double median_ms, low_ms, high_ms; /* wall time, with the interval of the median */
     int n, outliers;
-    double sum_of_operators_ms; /* of isolated cache-cold runs; NaN if not asked for */
+    double sum_of_operators_ms; /* of isolated cache-cold runs; NaN if not asked for or not to be
+                                   had */
 } tg_latency;
 
 typedef struct tg_comparison {
-    double before_ms, after_ms;          /* medians of wall time */
+    double before_ms, after_ms; /* of the clock that is compared; after is ratio * before */
     double ratio, ratio_low, ratio_high; /* after / before */
     tg_verdict verdict;
     int n;    /* samples of each side */
@@ -44,7 +45,8 @@ tg_status tg_measure_plan(tg_plan *plan, const tg_measure_options *options,
 /*
  * Interleaved A B B A in one run: the ratio of the 25th percentiles of thread-CPU time (of wall
  * time with more than one thread) with a bootstrap interval, over sessions that each plan anew.
- * Stops early when the verdict is clear; planning counts towards the budget.
+ * Stops early when the verdict is clear (contest.h); planning counts towards the budget. Takes four
+ * sessions at least, however long they are.
  */
 tg_status tg_measure_compare(const tg_backend *backend, const tg_graph *a, const tg_graph *b,
                              const tg_measure_options *options,
@@ -53,7 +55,8 @@ tg_status tg_measure_compare(const tg_backend *backend, const tg_graph *a, const
 /*
  * The latency of each operator of its own, cache-cold, in short rounds spread over the budget; ms
  * has g->n_ids entries, 0 for what does not run, NaN for what cannot be run alone. Operators known
- * to the database are not run again.
+ * to the database are not run again. Errors: TG_UNSUPPORTED from a backend that measures whole
+ * models only, TG_CANCELLED.
  */
 tg_status tg_measure_nodes(const tg_backend *backend, const tg_graph *g,
                            const tg_measure_options *options, double *ms) TG_MUST_USE;

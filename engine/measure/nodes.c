@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Latencies of operators, each in a graph of its own. */
-#include "bench.h"
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
-#include "engine/base/vec.h"
 #include "engine/exec/verify.h"
 #include "engine/ir/build.h"
 #include "latency_db.h"
+#include "timing.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounds over all operators, and what pushes the last one's data out of the second-level cache. */
-enum { ROUNDS = 12, FLUSH_BYTES = 16 << 20 };
+/*
+ * Rounds over the operators, each of which runs once in a round, so that its samples lie far apart.
+ * It is done with when the interval of its median is narrow, or when the budget ends. FLUSH_BYTES
+ * pushes the last one's data out of the second-level cache.
+ */
+enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 100, FLUSH_BYTES = 16 << 20 };
+#define NARROW 0.03 /* half of the interval, as a share of the median */
 
 static uint64_t hash_type(uint64_t h, const tg_type *t)
 {
@@ -51,6 +55,7 @@ typedef struct entry {
     tg_plan *plan;
     uint32_t id; /* of the node in the plan's graph */
     TG_VEC(double) ms;
+    bool narrow;
     double result;
 } entry;
 
@@ -110,7 +115,7 @@ static void prepare(work *w, entry *e)
     tg_graph *g;
     tg_tensor *in;
     if (e->node->op == TG_OP_OPAQUE || alone(w->g, e->node, &g, &e->id) != TG_OK) return;
-    tg_plan_options options = {.threads = w->o->threads};
+    tg_plan_options options = {.threads = w->o->threads, .job = w->o->job};
     if (tg_plan_new(w->backend, g, &options, &e->plan) != TG_OK) e->plan = NULL;
     if (e->plan && tg_inputs_draw(g, w->o->seed, &in) == TG_OK) {
         if (tg_plan_load(e->plan, in) != TG_OK) {
@@ -139,7 +144,7 @@ static tg_latency_key key_of(const work *w, const entry *e)
     return (tg_latency_key){w->backend->name, w->device, w->o->threads, e->signature};
 }
 
-static void list_operators(work *w)
+static tg_status list_operators(work *w)
 {
     for (uint32_t i = 0; i < w->g->n_nodes; i++) {
         const tg_node *node = w->g->nodes[w->g->order[i]];
@@ -156,8 +161,10 @@ static void list_operators(work *w)
         entry *e = &w->entries.v[i];
         tg_latency_key key = key_of(w, e);
         int n;
+        TG_TRY(tg_job_poll(w->o->job));
         if (w->o->no_cache || !tg_latency_db_find(shared_db(), &key, &e->result, &n)) prepare(w, e);
     }
+    return TG_OK;
 }
 
 static void flush_cache(work *w)
@@ -175,32 +182,57 @@ static tg_status time_once(work *w, entry *e)
     return status;
 }
 
-/* What fails while running is left out as what cannot be planned. */
-static tg_status rounds(work *w)
+/* The first run pays for what is set up once. */
+static void look_at(entry *e, double confidence, tg_rng *rng)
 {
-    int64_t start = tg_clock_ns();
-    for (int r = 0; r < ROUNDS; r++) {
-        for (size_t i = 0; i < w->entries.n; i++) {
-            entry *e = &w->entries.v[i];
-            TG_TRY(tg_job_poll(w->o->job));
-            if (!e->plan || time_once(w, e) == TG_OK) continue;
+    int n = (int)e->ms.n - 1;
+    if (n < 1) return;
+    tg_interval i = tg_stats_bootstrap(e->ms.v + 1, n, 0.5, 1, confidence, rng);
+    e->result = i.estimate;
+    e->narrow = n >= LEAST_ROUNDS && i.high - i.low <= 2 * NARROW * i.estimate;
+}
+
+/* What fails while running is left out as what cannot be planned; tells how many are left. */
+static tg_status one_round(work *w, bool look, tg_rng *rng, int *left)
+{
+    *left = 0;
+    for (size_t i = 0; i < w->entries.n; i++) {
+        entry *e = &w->entries.v[i];
+        TG_TRY(tg_job_poll(w->o->job));
+        if (!e->plan || e->narrow) continue;
+        if (time_once(w, e) != TG_OK) {
             tg_plan_free(e->plan);
             e->plan = NULL;
+            continue;
         }
-        if (r >= 3 && (double)(tg_clock_ns() - start) * 1e-6 > w->o->budget_ms) break;
+        if (look) look_at(e, w->o->confidence, rng);
+        *left += !e->narrow;
     }
     return TG_OK;
 }
 
-/* The first run pays for what is set up once. */
-static void conclude(work *w)
+/* Past the budget each operator still gets the samples that a median needs. */
+static tg_status rounds(work *w)
+{
+    int left = 1;
+    int64_t start = tg_clock_ns();
+    tg_rng *rng = tg_rng_new(w->o->seed);
+    tg_status status = TG_OK;
+    for (int r = 0; r <= MOST_ROUNDS && left && status == TG_OK; r++) {
+        if (r > LEAST_ROUNDS && tg_timing_since(start) > w->o->budget_ms) break;
+        status = one_round(w, r >= LEAST_ROUNDS, rng, &left);
+    }
+    tg_rng_free(rng);
+    return status;
+}
+
+static void keep(work *w)
 {
     for (size_t i = 0; i < w->entries.n; i++) {
         entry *e = &w->entries.v[i];
-        if (!e->plan || e->ms.n < 2) continue;
-        e->result = tg_stats_median(e->ms.v + 1, (int)e->ms.n - 1);
         tg_latency_key key = key_of(w, e);
-        if (!w->o->no_cache) tg_latency_db_put(shared_db(), &key, e->result, (int)e->ms.n - 1);
+        if (e->plan && e->ms.n > 1 && !w->o->no_cache)
+            tg_latency_db_put(shared_db(), &key, e->result, (int)e->ms.n - 1);
     }
 }
 
@@ -225,29 +257,35 @@ static tg_status measure_exact(const tg_backend *backend, const tg_graph *g, dou
     return status;
 }
 
+static void hand_out(work *w, double *ms)
+{
+    memset(ms, 0, sizeof *ms * w->g->n_ids);
+    for (uint32_t i = 0; i < w->g->n_nodes; i++) {
+        const tg_node *node = w->g->nodes[w->g->order[i]];
+        if (!runs(node)) continue;
+        uint64_t at = *tg_map_find(&w->by_signature, tg_measure_signature(w->g, node));
+        ms[node->id] = w->entries.v[at].result;
+    }
+}
+
 tg_status tg_measure_nodes(const tg_backend *backend, const tg_graph *g,
                            const tg_measure_options *options, double *ms)
 {
-    tg_measure_options o = options ? *options : (tg_measure_options){0};
+    tg_measure_options o = tg_timing_options(options);
     if (backend->exact) return measure_exact(backend, g, ms);
-    if (o.threads < 1) o.threads = 1;
-    if (!(o.budget_ms > 0)) o.budget_ms = 1000;
+    if (backend->outside)
+        return tg_fail(TG_UNSUPPORTED, "the backend %s measures whole models, not operators",
+                       backend->name);
     work w = {.backend = backend, .g = g, .o = &o};
     backend->identity(w.device, sizeof w.device);
     TG_TRY(tg_measure_turn_acquire(o.job));
     w.flush = tg_calloc(1, FLUSH_BYTES);
-    list_operators(&w);
-    tg_status status = rounds(&w);
+    tg_status status = list_operators(&w);
+    if (status == TG_OK) status = rounds(&w);
     tg_measure_turn_release();
     if (status == TG_OK) {
-        conclude(&w);
-        memset(ms, 0, sizeof *ms * g->n_ids);
-        for (uint32_t i = 0; i < g->n_nodes; i++) {
-            const tg_node *node = g->nodes[g->order[i]];
-            if (!runs(node)) continue;
-            uint64_t at = *tg_map_find(&w.by_signature, tg_measure_signature(g, node));
-            ms[node->id] = w.entries.v[at].result;
-        }
+        keep(&w);
+        hand_out(&w, ms);
     }
     work_done(&w);
     return status;

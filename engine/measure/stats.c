@@ -95,12 +95,22 @@ static void set_ends(double *results, double confidence, tg_interval *interval)
     interval->high = quantile_of_sorted(results, ROUNDS, (1 + confidence) / 2);
 }
 
-tg_interval tg_stats_bootstrap(const double *x, int n, double q, double confidence, tg_rng *rng)
+static void draw_blocks(const double *x, int n, int block, double *drawn, tg_rng *rng)
+{
+    if (block > n) block = n;
+    for (int i = 0; i < n;) {
+        int start = (int)tg_rng_below(rng, (uint64_t)(n - block + 1));
+        for (int k = 0; k < block && i < n; k++) drawn[i++] = x[start + k];
+    }
+}
+
+tg_interval tg_stats_bootstrap(const double *x, int n, double q, int block, double confidence,
+                               tg_rng *rng)
 {
     double *drawn = tg_calloc((size_t)n, sizeof *drawn);
     double *results = tg_calloc(ROUNDS, sizeof *results);
     for (int r = 0; r < ROUNDS; r++) {
-        for (int i = 0; i < n; i++) drawn[i] = x[tg_rng_below(rng, (uint64_t)n)];
+        draw_blocks(x, n, block, drawn, rng);
         results[r] = quantile_in_place(drawn, n, q);
     }
     tg_interval interval = {.estimate = tg_stats_quantile(x, n, q)};
@@ -110,70 +120,52 @@ tg_interval tg_stats_bootstrap(const double *x, int n, double q, double confiden
     return interval;
 }
 
-/* The logarithm of the ratio of one session, its blocks drawn anew; n values fit into da, db. */
-static double drawn_ratio(const double *a, const double *b, int n, double q, int block, double *da,
-                          double *db, tg_rng *rng)
+/* Sorts x. */
+static double trim_in_place(double *x, int n)
 {
-    if (block > n) block = n;
-    for (int i = 0; i < n;) {
-        int start = (int)tg_rng_below(rng, (uint64_t)(n - block + 1));
-        for (int k = 0; k < block && i < n; k++, i++) {
-            da[i] = a[start + k];
-            db[i] = b[start + k];
-        }
-    }
-    return log(quantile_in_place(db, n, q) / quantile_in_place(da, n, q));
+    int cut = n / 5;
+    qsort(x, (size_t)n, sizeof *x, ascending);
+    return tg_stats_mean(x + cut, n - 2 * cut);
 }
 
-static double mean_ratio(const double *a, const double *b, const int *first, int sessions, double q)
+double tg_stats_trimmed(const double *x, int n)
 {
-    double sum = 0;
-    for (int s = 0; s < sessions; s++) {
-        int at = first[s], n = first[s + 1] - at;
-        sum += log(tg_stats_quantile(b + at, n, q) / tg_stats_quantile(a + at, n, q));
-    }
-    return sum / sessions;
+    double *copy = tg_memdup(x, sizeof *x * (size_t)n);
+    double mean = trim_in_place(copy, n);
+    free(copy);
+    return mean;
 }
 
-/* A bootstrap of few clusters is too sure of itself. */
-static double widening(int sessions, double confidence)
+/* The bootstrap's standard error of the trimmed mean, without its bias at small n. */
+static double standard_error(const double *x, int n, tg_rng *rng)
 {
-    if (sessions < 2) return 1;
-    double p = (1 + confidence) / 2, n = sessions;
-    return sqrt(n / (n - 1)) * gsl_cdf_tdist_Pinv(p, n - 1) / gsl_cdf_ugaussian_Pinv(p);
-}
-
-tg_interval tg_stats_ratio(const double *a, const double *b, const int *first, int sessions,
-                           double q, int block, double confidence, tg_rng *rng)
-{
-    int n = first[sessions] - first[0];
-    double *da = tg_calloc((size_t)n, sizeof *da), *db = tg_calloc((size_t)n, sizeof *db);
-    double *results = tg_calloc(ROUNDS, sizeof *results);
-    double mean = mean_ratio(a, b, first, sessions, q);
+    double *drawn = tg_calloc((size_t)n, sizeof *drawn);
+    double sum = 0, squares = 0;
     for (int r = 0; r < ROUNDS; r++) {
-        for (int k = 0; k < sessions; k++) {
-            int s = (int)tg_rng_below(rng, (uint64_t)sessions), at = first[s];
-            results[r] += drawn_ratio(a + at, b + at, first[s + 1] - at, q, block, da, db, rng);
-        }
-        results[r] /= sessions;
+        for (int i = 0; i < n; i++) drawn[i] = x[tg_rng_below(rng, (uint64_t)n)];
+        double mean = trim_in_place(drawn, n) - x[0]; /* near 0: no cancellation */
+        sum += mean;
+        squares += mean * mean;
     }
-    tg_interval i;
-    set_ends(results, confidence, &i);
-    double wide = widening(sessions, confidence);
-    i = (tg_interval){exp(mean), exp(mean + (i.low - mean) * wide),
-                      exp(mean + (i.high - mean) * wide)};
-    free(da);
-    free(db);
-    free(results);
-    return i;
+    free(drawn);
+    double variance = (squares - sum * sum / ROUNDS) / (ROUNDS - 1);
+    return variance > 0 ? sqrt(variance * n / (n - 1.0)) : 0;
+}
+
+tg_interval tg_stats_sessions(const double *logs, int n, double confidence, tg_rng *rng)
+{
+    double centre = tg_stats_trimmed(logs, n);
+    double half = gsl_cdf_tdist_Pinv((1 + confidence) / 2, n - 2 * (n / 5) - 1) *
+                  standard_error(logs, n, rng);
+    return (tg_interval){exp(centre), exp(centre - half), exp(centre + half)};
 }
 
 tg_verdict tg_verdict_of(const tg_interval *ratio, double smallest_effect)
 {
-    if (ratio->low >= 1 - smallest_effect && ratio->high <= 1 + smallest_effect) return TG_SAME;
     if (ratio->high < 1 && ratio->estimate <= 1 - smallest_effect) return TG_FASTER;
     if (ratio->low > 1 && ratio->estimate >= 1 + smallest_effect) return TG_SLOWER;
-    return TG_UNSURE;
+    double reach = 2 * smallest_effect;
+    return ratio->low >= 1 - reach && ratio->high <= 1 + reach ? TG_SAME : TG_UNSURE;
 }
 
 const char *tg_verdict_name(tg_verdict v)
@@ -186,9 +178,8 @@ int tg_verdict_more(const tg_interval *ratio, int n, double smallest_effect)
 {
     if (tg_verdict_of(ratio, smallest_effect) != TG_UNSURE) return 0;
     double half = (ratio->high - ratio->low) / 2, off = fabs(ratio->estimate - 1);
-    /* Either the interval leaves 1, or it fits between the smallest effects. */
-    double need = off >= smallest_effect ? off : smallest_effect - off;
-    if (need < smallest_effect / 5) need = smallest_effect / 5;
+    /* Either the interval leaves 1, or it fits between what still counts as the same. */
+    double need = off >= smallest_effect ? off : 2 * smallest_effect - off;
     double factor = half / need;
     double more = n * (factor * factor - 1);
     return more < 1 ? 1 : more > 1e6 ? 1000000 : (int)ceil(more);

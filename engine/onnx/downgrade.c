@@ -13,6 +13,8 @@ static const struct age {
 } ages[] = {
     {"ArgMax", "select_last_index", 12},
     {"ArgMin", "select_last_index", 12},
+    {"Attention", "left_window_size", 25},
+    {"Attention", "right_window_size", 25},
     {"AveragePool", "ceil_mode", 10},
     {"AveragePool", "dilations", 19},
     {"BatchNormalization", "training_mode", 14},
@@ -131,6 +133,7 @@ int64_t tg_downgrade_needs(const tg_graph *g, const tg_node *node, int64_t opset
     int64_t needs = row->since;
     if (needs > opset && has_older_form(g, node, opset)) return opset;
     if (node->op == TG_OP(Gemm) && node->n_in < 3 && needs < 11) needs = 11;
+    if (node->op == TG_OP(Attention) && node->n_in > 6 && needs < 24) needs = 24;
     for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
         if (strcmp(ages[i].op, row->name) != 0 || ages[i].since <= needs) continue;
         int at = tg_op_attr_index(node->op, ages[i].attr);

@@ -2,6 +2,7 @@
 /* Nodes of the file: rows of the table, constants, and operators that are only carried. */
 #include "attribute.h"
 #include "engine/base/intern.h"
+#include "engine/ir/value.h"
 #include "import.h"
 #include "standard.h"
 
@@ -271,8 +272,7 @@ static void keep_folded(tg_importer *im, const char *name, tg_value v)
     if (!fresh) return;
     *at = im->frame->consts.n;
     const tg_node *maker = tg_build_get(im->b, tg_value_node(v));
-    tg_weight *w =
-        maker->weight ? tg_weight_ref(maker->weight) : tg_weight_copy(t->data, tg_tensor_bytes(t));
+    tg_weight *w = maker->weight ? tg_weight_ref(maker->weight) : tg_tensor_weight(t);
     tg_vec_push(&im->frame->consts, (tg_frame_const){tg_intern(name), *tg_build_type(im->b, v), w});
     im->frame->consts.v[*at].type = (tg_type){t->dtype, t->shape};
 }

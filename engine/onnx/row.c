@@ -86,10 +86,17 @@ static void write_attr(row_writer *w, int i, const tg_attr_spec *spec)
     put_input(w, fold->slot, tg_export_tensor(w->ex, &t, wish));
 }
 
+/* What the standard has no attribute for: one that is of the standard has a word as its default. */
+static bool is_fused(const tg_attr_spec *spec)
+{
+    return strcmp(spec->name, "activation") == 0 && !spec->value.s[0];
+}
+
 static const char *activation_of(const tg_node *node)
 {
-    int i = tg_op_attr_index(node->op, "activation");
-    bool has = i >= 0 && node->attrs->a[i].kind == TG_ATTR_STR && node->attrs->a[i].n;
+    int n, i = tg_op_attr_index(node->op, "activation");
+    bool has = i >= 0 && is_fused(&tg_op_attrs(node->op, &n)[i]) &&
+               node->attrs->a[i].kind == TG_ATTR_STR && node->attrs->a[i].n;
     return has ? node->attrs->a[i].s : NULL;
 }
 
@@ -99,7 +106,7 @@ static void write_attrs(row_writer *w)
     const tg_attr_spec *specs = tg_op_attrs(w->node->op, &n);
     bool standard = !w->row->domain[0];
     for (int i = 0; i < n; i++)
-        if (!standard || strcmp(specs[i].name, "activation") != 0) write_attr(w, i, &specs[i]);
+        if (!standard || !is_fused(&specs[i])) write_attr(w, i, &specs[i]);
 }
 
 /* What this node fuses becomes a node of its own behind it. */

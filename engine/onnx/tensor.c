@@ -122,31 +122,14 @@ static void copy_list(const Onnx__TensorProto *t, tg_dtype dtype, size_t n, void
     }
 }
 
-/* A block of string headers and, behind them, the bytes, each with a NUL. */
-static tg_string *copy_strings(const Onnx__TensorProto *t)
+static tg_weight *string_weight(const Onnx__TensorProto *t, const tg_type *type)
 {
-    size_t size = t->n_string_data * sizeof(tg_string);
-    for (size_t i = 0; i < t->n_string_data; i++) size += t->string_data[i].len + 1;
-    tg_string *s = tg_calloc(1, size + 1);
-    char *at = (char *)(s + t->n_string_data);
-    for (size_t i = 0; i < t->n_string_data; i++) {
-        size_t n = t->string_data[i].len;
-        if (n) memcpy(at, t->string_data[i].data, n);
-        s[i] = (tg_string){at, n};
-        at += n + 1;
-    }
-    return s;
-}
-
-/* The headers hold addresses, which must not enter the hash. */
-static tg_weight *string_weight(const Onnx__TensorProto *t)
-{
-    tg_string *s = copy_strings(t);
-    tg_weight *w = tg_weight_wrap("", 0, 0, free, s);
-    w->data = s;
-    w->size = t->n_string_data * sizeof *s;
+    tg_tensor all = {TG_STR, type->shape, tg_calloc(t->n_string_data + 1, sizeof(tg_string))};
     for (size_t i = 0; i < t->n_string_data; i++)
-        w->hash = tg_hash_add(tg_hash_bytes(w->hash, s[i].p, s[i].n), s[i].n);
+        ((tg_string *)all.data)[i] =
+            tg_string_of((const char *)t->string_data[i].data, t->string_data[i].len);
+    tg_weight *w = tg_tensor_weight(&all);
+    tg_tensor_free(&all);
     return w;
 }
 
@@ -160,7 +143,7 @@ static tg_status list_weight(const Onnx__TensorProto *t, const tg_type *type, tg
         return wrong_size(t, "bytes", tg_type_bytes(type), 0);
     }
     if (type->dtype == TG_STR) {
-        *weight = string_weight(t);
+        *weight = string_weight(t, type);
         return TG_OK;
     }
     size_t bytes = (size_t)tg_type_bytes(type);
@@ -232,8 +215,7 @@ static tg_status tensor_of(const Onnx__TensorProto *proto, tg_weight *file, tg_t
     tg_weight *w;
     tg_type type;
     TG_TRY(tg_tensor_proto_weight(proto, file, NULL, &type, &w));
-    void *data =
-        type.dtype == TG_STR ? copy_strings(proto) : tg_memdup(w->data, w->size + !w->size);
+    void *data = tg_memdup(w->data, w->size + !w->size);
     tg_weight_unref(w);
     *t = (tg_tensor){type.dtype, type.shape, data};
     return TG_OK;

@@ -146,7 +146,9 @@ static tg_status check_enlarges(const tg_tensor *scales)
 static tg_status scales_to_slot_2(tg_draft *d)
 {
     if (d->in.n != 2 || d->in.v[1] == TG_NO_VALUE) return cannot("a resize without scales");
-    TG_TRY(check_enlarges(tg_build_value(d->im->b, d->in.v[1])));
+    /* Upsample only enlarges; Resize may do both, and reduced otherwise. */
+    const tg_tensor *scales = tg_build_value(d->im->b, d->in.v[1]);
+    if (scales || strcmp(d->proto->op_type, "Upsample") != 0) TG_TRY(check_enlarges(scales));
     tg_vec_push(&d->in, d->in.v[1]);
     d->in.v[1] = TG_NO_VALUE;
     d->slots[1] = 2;

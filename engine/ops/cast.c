@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cast and CastLike. */
+/* Cast, CastLike and BitCast. */
+#include "engine/ir/value.h"
 #include "params.h"
 
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static tg_status castable(tg_dtype from, tg_dtype to)
 {
-    TG_TRY(tg_element_numeric(from));
-    return tg_element_numeric(to);
+    if (from != TG_STR) TG_TRY(tg_element_numeric(from));
+    return to == TG_STR ? TG_OK : tg_element_numeric(to);
 }
 
 tg_status infer_cast(tg_infer *infer)
@@ -25,6 +30,65 @@ tg_status infer_cast_like(tg_infer *infer)
     return TG_OK;
 }
 
+/* The shortest digits that are read back as the same number. */
+static void print_float(double x, tg_dtype dtype, char *text, size_t size)
+{
+    if (isnan(x) || isinf(x)) {
+        snprintf(text, size, "%s", isnan(x) ? "NaN" : x > 0 ? "INF" : "-INF");
+        return;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, x);
+        double back = dtype == TG_F64 ? strtod(text, NULL) : (double)strtof(text, NULL);
+        tg_tensor one = {dtype, {0}, &(double){0}};
+        tg_element_store_f64(&one, 0, 1, &back);
+        if (tg_tensor_f64(&one, 0) == x) return;
+    }
+}
+
+static tg_string print_element(const tg_tensor *x, int64_t i)
+{
+    char text[64];
+    int64_t v;
+    if (tg_element_float(x->dtype)) {
+        print_float(tg_tensor_f64(x, i), x->dtype, text, sizeof text);
+    } else {
+        tg_element_load_i64(x, i, 0, 1, &v);
+        if (x->dtype == TG_U64) snprintf(text, sizeof text, "%llu", (unsigned long long)v);
+        else snprintf(text, sizeof text, "%lld", (long long)v);
+    }
+    return tg_string_of(text, strlen(text));
+}
+
+/* A number may be plain (3.14), scientific (1e-5), an infinity or NaN, in any case. */
+static tg_status parse_element(const tg_string *s, tg_tensor *y, int64_t i)
+{
+    const char *text = s->n ? s->p : "";
+    char *end, *end_of_integer;
+    errno = 0;
+    int64_t v = y->dtype == TG_U64 ? (int64_t)strtoull(text, &end_of_integer, 10)
+                                   : strtoll(text, &end_of_integer, 10);
+    bool too_large = errno == ERANGE;
+    double x = strtod(text, &end);
+    if (!s->n || end != text + s->n || strpbrk(text, "xX("))
+        return tg_fail(TG_INVALID, "'%.40s' is no number", text);
+    if (!tg_element_float(y->dtype) && end_of_integer == end && !too_large)
+        tg_element_store_i64(y, i, 1, &v);
+    else if (y->dtype == TG_F32) ((float *)y->data)[i] = strtof(text, &end);
+    else tg_element_store_f64(y, i, 1, &x);
+    return TG_OK;
+}
+
+static tg_status cast_strings(const tg_tensor *x, tg_tensor *y)
+{
+    for (int64_t i = 0, n = tg_tensor_count(x); i < n; i++) {
+        if (y->dtype != TG_STR) TG_TRY(parse_element((tg_string *)x->data + i, y, i));
+        else if (x->dtype == TG_STR) ((tg_string *)y->data)[i] = ((tg_string *)x->data)[i];
+        else ((tg_string *)y->data)[i] = print_element(x, i);
+    }
+    return TG_OK;
+}
+
 /*
  * Floats to integers are cut towards zero, integers to smaller ones keep the low bits, everything
  * to bool asks whether it is other than 0, floats to floats are rounded once.
@@ -34,6 +98,7 @@ tg_status kernel_cast(tg_call *call)
     const tg_tensor *x = &call->in[0];
     tg_tensor *y = &call->out[0];
     TG_TRY(castable(x->dtype, y->dtype));
+    if (x->dtype == TG_STR || y->dtype == TG_STR) return cast_strings(x, y);
     int64_t n = tg_tensor_count(x);
     bool integers = !tg_element_float(x->dtype) && y->dtype != TG_F32 && y->dtype != TG_F64;
     /* Large unsigned numbers would turn negative on their way to a half. */
@@ -55,5 +120,25 @@ tg_status kernel_cast(tg_call *call)
             tg_element_store_f64(y, at, m, v);
         }
     }
+    return TG_OK;
+}
+
+tg_status infer_bit_cast(tg_infer *infer)
+{
+    int64_t to = tg_infer_attr(infer, "to")->i;
+    if (to <= 0 || to >= TG_DTYPE_COUNT || !tg_dtype_size((tg_dtype)to))
+        return tg_fail(TG_UNSUPPORTED, "element type number %lld", (long long)to);
+    if (to == TG_STR || infer->in[0].dtype == TG_STR)
+        return tg_fail(TG_TYPE, "strings are not cast by their bits");
+    if (tg_dtype_size((tg_dtype)to) != tg_dtype_size(infer->in[0].dtype))
+        return tg_fail(TG_TYPE, "%s and %s differ in width", tg_dtype_name(infer->in[0].dtype),
+                       tg_dtype_name((tg_dtype)to));
+    infer->out[0] = (tg_type){(tg_dtype)to, infer->in[0].shape};
+    return TG_OK;
+}
+
+tg_status kernel_bit_cast(tg_call *call)
+{
+    memcpy(call->out[0].data, call->in[0].data, tg_tensor_bytes(&call->in[0]));
     return TG_OK;
 }

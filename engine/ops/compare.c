@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Comparisons, logic, bits, and the choice between two inputs. */
 #include "eltwise.h"
+#include "engine/ir/value.h"
 
 #include <string.h>
 
@@ -24,22 +25,32 @@ tg_status infer_where(tg_infer *infer)
     return tg_shape_broadcast(&infer->in[0].shape, &shape, &infer->out[0].shape);
 }
 
-#define COMPARISON(op, expr)                                                                       \
+/* Only whether strings are equal is asked. */
+static void equal_STR(const void *a, int64_t step_a, const void *b, int64_t step_b, void *y,
+                      int64_t n)
+{
+    const tg_string *s = a, *t = b;
+    for (int64_t i = 0; i < n; i++)
+        ((uint8_t *)y)[i] = tg_string_equal(&s[i * step_a], &t[i * step_b]);
+}
+
+#define NO_STRINGS
+#define COMPARISON(op, expr, strings)                                                              \
     TG_EACH_FLOAT(TG_ROW2_TEST, op, expr)                                                          \
     TG_EACH_INT(TG_ROW2_TEST, op, expr)                                                            \
     TG_ROW2_TEST(op, BOOL, uint8_t, expr)                                                          \
     static tg_rows2 op##_rows = {TG_ROWS_OF_FLOATS(op),                                            \
-                                 TG_ROWS_OF_INTS(op), [TG_BOOL] = op##_BOOL};                      \
+                                 TG_ROWS_OF_INTS(op), [TG_BOOL] = op##_BOOL, strings};             \
     tg_status kernel_##op(tg_call *call)                                                           \
     {                                                                                              \
         return tg_eltwise_binary(call, op##_rows);                                                 \
     }
 
-COMPARISON(equal, a == b)
-COMPARISON(greater, a > b)
-COMPARISON(greater_or_equal, a >= b)
-COMPARISON(less, a < b)
-COMPARISON(less_or_equal, a <= b)
+COMPARISON(equal, a == b, [TG_STR] = equal_STR)
+COMPARISON(greater, a > b, NO_STRINGS)
+COMPARISON(greater_or_equal, a >= b, NO_STRINGS)
+COMPARISON(less, a < b, NO_STRINGS)
+COMPARISON(less_or_equal, a <= b, NO_STRINGS)
 
 #define LOGIC(op, expr)                                                                            \
     TG_ROW2_TEST(op, BOOL, uint8_t, expr)                                                          \
@@ -68,16 +79,18 @@ BITWISE(bitwise_and, a &b)
 BITWISE(bitwise_or, a | b)
 BITWISE(bitwise_xor, a ^ b)
 
-/* A shift by the width or more leaves nothing. Signed types are not in the standard. */
+/*
+ * A shift by less than 0 or by the width and more leaves nothing but copies of the sign, which a
+ * shift to the right fills up with.
+ */
 BITS(shiftleft, (uint64_t)b < 64 ? (uint64_t)a << b : 0)
-BITS(shiftright, (uint64_t)b < 64 ? (uint64_t)a >> b : 0)
+TG_EACH_SIGNED(TG_ROW2, shiftright, (int64_t)a >> ((uint64_t)b < 64 ? b : 63))
+TG_EACH_UNSIGNED(TG_ROW2, shiftright, b < 64 ? (uint64_t)a >> b : 0)
+static tg_rows2 shiftright_rows = {TG_ROWS_OF_INTS(shiftright)};
 
 tg_status kernel_bit_shift(tg_call *call)
 {
     const char *direction = call_attr(call, "direction")->s;
-    if (tg_dtype_kind(call->in[0].dtype) != 'u')
-        return tg_fail(TG_UNSUPPORTED, "shift of elements of type %s",
-                       tg_dtype_name(call->in[0].dtype));
     if (strcmp(direction, "LEFT") == 0) return tg_eltwise_binary(call, shiftleft_rows);
     if (strcmp(direction, "RIGHT") == 0) return tg_eltwise_binary(call, shiftright_rows);
     return tg_fail(TG_INVALID, "direction is %s, not LEFT or RIGHT", direction);

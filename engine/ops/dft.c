@@ -28,9 +28,8 @@ static tg_status check_sides(tg_infer *infer, bool inverse)
     const tg_shape *x = &infer->in[0].shape;
     tg_attr *one = tg_infer_attr(infer, "onesided");
     one->i = one->i != 0;
-    if (!one->i) return TG_OK;
+    if (!one->i || inverse) return TG_OK;
     if (x->dim[x->rank - 1] != 1) return tg_fail(TG_INVALID, "one side of a complex signal");
-    if (inverse) return tg_fail(TG_UNSUPPORTED, "the inverse of one side");
     return TG_OK;
 }
 
@@ -52,11 +51,14 @@ tg_status infer_dft(tg_infer *infer)
     if (placed) TG_TRY(tg_axis_normalise(axis->i, x->rank, &at));
     if (at == x->rank - 1) return tg_fail(TG_INVALID, "a transform along the parts of numbers");
     *axis = TG_ATTR_OF_INT(at);
-    int64_t n = known ? tg_infer_attr(infer, "dft_length")->i : x->dim[at];
+    bool one = tg_infer_attr(infer, "onesided")->i, back = one && inverse->i;
+    int64_t n = known  ? tg_infer_attr(infer, "dft_length")->i
+                : back ? 2 * (x->dim[at] - 1)
+                       : x->dim[at];
     TG_TRY(check_points(n, "the length of the transform"));
     infer->out[0].shape = *x;
-    infer->out[0].shape.dim[x->rank - 1] = 2;
-    infer->out[0].shape.dim[at] = tg_infer_attr(infer, "onesided")->i ? n / 2 + 1 : n;
+    infer->out[0].shape.dim[x->rank - 1] = back ? 1 : 2;
+    infer->out[0].shape.dim[at] = one && !back ? n / 2 + 1 : n;
     return TG_OK;
 }
 
@@ -79,21 +81,39 @@ static void bin_of(const line *l, int64_t n, int64_t k, double sign, double y[2]
     }
 }
 
+/*
+ * Element i of the real signal of n points whose one side is the line: the other side is its
+ * conjugate, and the bins that are their own conjugates are real.
+ */
+static double real_of(const line *l, int64_t n, int64_t i)
+{
+    double sum = 0;
+    for (int64_t k = 0; k <= n / 2 && k < l->have; k++) {
+        double t = 2 * M_PI * (double)(i * k % n) / (double)n;
+        double re = l->x[k * l->step], im = l->parts == 2 ? l->x[k * l->step + 1] : 0;
+        bool alone = k == 0 || 2 * k == n;
+        sum += alone ? re * cos(t) : 2 * (re * cos(t) - im * sin(t));
+    }
+    return sum / (double)n;
+}
+
 tg_status kernel_dft(tg_call *call)
 {
     const tg_shape *s = &call->in[0].shape;
     const tg_attr *length = call_attr(call, "dft_length");
     int64_t axis = call_int(call, "axis"), parts = s->dim[s->rank - 1];
-    int64_t n = length->kind == TG_ATTR_INT ? length->i : s->dim[axis];
     int64_t bins = call->out[0].shape.dim[axis], inner = tg_dims_count(s, axis + 1, s->rank - 1);
-    bool inverse = call_int(call, "inverse");
+    bool inverse = call_int(call, "inverse"), back = inverse && call_int(call, "onesided");
+    int64_t n = length->kind == TG_ATTR_INT ? length->i : back ? bins : s->dim[axis];
     const double *x = tg_call_doubles(call, 0);
     double *y = tg_call_scratch(call, tg_tensor_count(&call->out[0]));
     for (int64_t p = 0; p < tg_dims_count(s, 0, axis) * inner; p++) {
         int64_t o = p / inner, i = p % inner;
         line l = {x + (o * s->dim[axis] * inner + i) * parts, NULL, s->dim[axis], inner * parts,
                   parts};
-        for (int64_t k = 0; k < bins; k++) {
+        for (int64_t k = 0; k < bins && back; k++)
+            y[(o * bins + k) * inner + i] = real_of(&l, n, k);
+        for (int64_t k = 0; k < bins && !back; k++) {
             double *bin = y + ((o * bins + k) * inner + i) * 2;
             bin_of(&l, n, k, inverse ? 1 : -1, bin);
             if (inverse) bin[0] /= (double)n, bin[1] /= (double)n;

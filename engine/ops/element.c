@@ -13,7 +13,7 @@ tg_status tg_element_numeric(tg_dtype t)
 
 tg_status tg_element_movable(tg_dtype t)
 {
-    if (t != TG_STR && tg_dtype_size(t)) return TG_OK;
+    if (tg_dtype_size(t)) return TG_OK;
     return tg_fail(TG_UNSUPPORTED, "elements of type %s are not moved", tg_dtype_name(t));
 }
 

@@ -25,7 +25,7 @@ static inline bool tg_element_integer(tg_dtype t)
 }
 /* Errors: TG_UNSUPPORTED naming the type. */
 tg_status tg_element_numeric(tg_dtype t) TG_MUST_USE;
-/* Layout operators move what owns no memory: all but strings. Errors: TG_UNSUPPORTED. */
+/* Layout operators move elements of every known type. Errors: TG_UNSUPPORTED. */
 tg_status tg_element_movable(tg_dtype t) TG_MUST_USE;
 
 /* Elements at, at + step, ... (n of them) of a numeric tensor. Step 0 repeats one. */

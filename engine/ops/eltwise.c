@@ -138,9 +138,18 @@ ARITHMETIC(sub, a - b, WRAP(a) - WRAP(b), WRAP(a) - WRAP(b))
 ARITHMETIC(mul, a *b, WRAP(a) * WRAP(b), WRAP(a) * WRAP(b))
 ARITHMETIC(div, a / b, quotient(a, b), b == 0 ? 0 : a / b)
 
+/* The same for floats: by an infinity it is that, if the signs differ; a zero has the sign of b. */
+static inline double float_modulo(double a, double b)
+{
+    double r = fmod(a, b);
+    if (r == 0) return copysign(0, b);
+    return (r < 0) != (b < 0) ? r + b : r;
+}
+
 TG_EACH_SIGNED(TG_ROW2, modulo, modulo_of(a, b))
 TG_EACH_UNSIGNED(TG_ROW2, modulo, b == 0 ? 0 : a % b)
-static tg_rows2 modulo_rows = {TG_ROWS_OF_INTS(modulo)};
+TG_EACH_FLOAT(TG_ROW2, modulo, float_modulo(a, b))
+static tg_rows2 modulo_rows = {TG_ROWS_OF_FLOATS(modulo), TG_ROWS_OF_INTS(modulo)};
 TG_EACH_SIGNED(TG_ROW2, remainder, remainder_of(a, b))
 TG_EACH_UNSIGNED(TG_ROW2, remainder, b == 0 ? 0 : a % b)
 TG_EACH_FLOAT(TG_ROW2, remainder, fmod(a, b))

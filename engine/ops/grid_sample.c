@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GridSample: an image read at points that a grid names, in one to three spatial axes. */
+/*
+ * GridSample: an image read at points that a grid names, in one to three spatial axes. AffineGrid:
+ * such a grid, made from matrices.
+ */
 #include "compute.h"
+#include "params.h"
 
 #include <math.h>
 #include <string.h>
@@ -144,6 +148,64 @@ tg_status kernel_grid_sample(tg_call *call)
                                            call_int(call, "align_corners") != 0);
         for (int64_t c = image * channels; c < (image + 1) * channels; c++)
             y[c * points + p % points] = sample(x + c * plane, t, size);
+    }
+    tg_call_store(call, 0, y);
+    return TG_OK;
+}
+
+/* ---- AffineGrid ---- */
+
+/* theta: N x axes x (axes + 1); size: N, C and the spatial axes of the image. */
+tg_status infer_affine_grid(tg_infer *infer)
+{
+    const tg_shape *theta = &infer->in[0].shape;
+    const tg_attr *size;
+    tg_attr *corners = tg_infer_attr(infer, "align_corners");
+    corners->i = corners->i != 0;
+    infer->out[0].dtype = infer->in[0].dtype;
+    TG_TRY(tg_need_float(infer, 0, "theta"));
+    TG_TRY(tg_need_rank(infer, 0, "theta", 3, 3));
+    int64_t axes = theta->dim[1];
+    if (axes < 2 || axes > MOST_AXES || theta->dim[2] != axes + 1)
+        return tg_fail(TG_SHAPE, "theta is no matrix of two or three axes");
+    TG_TRY(infer_list(infer, "size", 1, &size));
+    if (!size) return has_type(infer, 1) ? TG_OK : tg_fail(TG_INVALID, "the size is missing");
+    if (size->n != axes + 2 || size->ints[0] != theta->dim[0])
+        return tg_fail(TG_SHAPE, "the size does not fit theta");
+    tg_shape out = {.rank = axes + 2, .dim = {theta->dim[0]}};
+    for (int64_t k = 0; k < axes; k++) {
+        if (size->ints[k + 2] < 0) return tg_fail(TG_INVALID, "a size is negative");
+        out.dim[k + 1] = size->ints[k + 2];
+    }
+    out.dim[axes + 1] = axes;
+    infer->out[0].shape = out;
+    return TG_OK;
+}
+
+/* Element i of n between -1 and 1, which are the middle of the outer elements or their edges. */
+static double even_place(int64_t i, int64_t n, bool corners)
+{
+    if (!corners) return (2 * (double)i + 1) / (double)n - 1;
+    return n > 1 ? 2 * (double)i / (double)(n - 1) - 1 : 0;
+}
+
+tg_status kernel_affine_grid(tg_call *call)
+{
+    const double *theta = tg_call_doubles(call, 0);
+    const tg_shape *out = &call->out[0].shape;
+    int64_t axes = out->dim[out->rank - 1], n = tg_tensor_count(&call->out[0]);
+    int64_t points = tg_dims_count(out, 1, axes + 1);
+    bool corners = call_int(call, "align_corners") != 0;
+    double *y = tg_call_scratch(call, n);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t rest = i / axes;
+        const double *row = theta + (i / axes / points * axes + i % axes) * (axes + 1);
+        y[i] = row[axes];
+        for (int64_t k = 0; k < axes; k++) { /* the last axis is the first coordinate */
+            int64_t size = out->dim[axes - k];
+            y[i] += row[k] * even_place(rest % size, size, corners);
+            rest /= size;
+        }
     }
     tg_call_store(call, 0, y);
     return TG_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Operators that write by index: ScatterElements, ScatterND; ReverseSequence. */
+/* Operators that write by index: ScatterElements, ScatterND, TensorScatter; ReverseSequence. */
 #include "index.h"
 
 #include <math.h>
@@ -173,5 +173,67 @@ tg_status kernel_reverse_sequence(tg_call *call)
                    tg_element_at(x, (from * by_time + b * by_batch) * inner), bytes);
         }
     }
+    return TG_OK;
+}
+
+/* ---- TensorScatter ---- */
+
+tg_status infer_tensor_scatter(tg_infer *infer)
+{
+    const tg_shape *cache = &infer->in[0].shape, *update = &infer->in[1].shape;
+    const char *mode = tg_infer_attr(infer, "mode")->s;
+    int64_t axis = 0;
+    if (strcmp(mode, "linear") != 0 && strcmp(mode, "circular") != 0)
+        return tg_fail(TG_INVALID, "attribute mode is '%s'", mode);
+    TG_TRY(infer_axis(infer, cache->rank, &axis));
+    if (axis == 0) return tg_fail(TG_INVALID, "the axis is that of the batch");
+    if (infer->in[0].dtype != infer->in[1].dtype)
+        return tg_fail(TG_TYPE, "element types %s and %s differ", tg_dtype_name(infer->in[0].dtype),
+                       tg_dtype_name(infer->in[1].dtype));
+    tg_shape want = *cache;
+    if (update->rank == cache->rank && update->dim[axis] <= cache->dim[axis])
+        want.dim[axis] = update->dim[axis];
+    if (!tg_shape_equal(update, &want))
+        return tg_fail(TG_SHAPE, "the update does not fit the cache");
+    tg_shape batch = tg_shape_of(cache->dim[0]);
+    if (has_type(infer, 2)) {
+        TG_TRY(tg_index_type(infer->in[2].dtype));
+        if (!tg_shape_equal(&infer->in[2].shape, &batch))
+            return tg_fail(TG_SHAPE, "the write indices do not fit the cache");
+    }
+    infer->out[0] = infer->in[0];
+    return TG_OK;
+}
+
+/* Where in the cache entry i of a batch is written. */
+static tg_status write_index(const tg_call *call, int64_t batch, int64_t i, int64_t size,
+                             int64_t *at)
+{
+    int64_t start = has_input(call, 2) ? tg_tensor_i64(&call->in[2], batch) : 0;
+    bool circular = strcmp(call_attr(call, "mode")->s, "circular") == 0;
+    if (circular) start = (start % size + size) % size;
+    *at = start <= INT64_MAX - i ? start + i : start;
+    if (circular) *at %= size;
+    if (*at >= 0 && *at < size) return TG_OK;
+    return tg_fail(TG_INVALID, "write index %lld of batch %lld is outside the cache",
+                   (long long)*at, (long long)batch);
+}
+
+tg_status kernel_tensor_scatter(tg_call *call)
+{
+    const tg_shape *cache = &call->in[0].shape, *update = &call->in[1].shape;
+    int64_t axis = call_attr(call, "axis")->i, outer = 1, inner = 1, at = 0;
+    TG_TRY(tg_element_movable(call->in[0].dtype));
+    for (int64_t k = 1; k < axis; k++) outer *= cache->dim[k];
+    for (int64_t k = axis + 1; k < cache->rank; k++) inner *= cache->dim[k];
+    size_t bytes = (size_t)inner * tg_dtype_size(call->in[0].dtype);
+    memcpy(call->out[0].data, call->in[0].data, tg_tensor_bytes(&call->in[0]));
+    for (int64_t b = 0; b < cache->dim[0]; b++)
+        for (int64_t i = 0; i < update->dim[axis]; i++) {
+            TG_TRY(write_index(call, b, i, cache->dim[axis], &at));
+            for (int64_t o = b * outer; o < (b + 1) * outer; o++)
+                memcpy(tg_element_at(&call->out[0], (o * cache->dim[axis] + at) * inner),
+                       tg_element_at(&call->in[1], (o * update->dim[axis] + i) * inner), bytes);
+        }
     return TG_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What orders or runs along an axis: ArgMax, ArgMin, CumSum, TopK, Unique, NonZero. */
+/* What orders or runs along an axis: ArgMax, ArgMin, CumSum, CumProd, TopK, Unique, NonZero. */
+#include "engine/ir/value.h"
 #include "params.h"
 
 #include <math.h>
@@ -127,7 +128,24 @@ static tg_status cumsum_axis(const tg_call *call, int64_t *axis)
     return tg_axis_normalise(*axis, call->in[0].shape.rank, axis);
 }
 
-tg_status kernel_cum_sum(tg_call *call)
+/* A running sum or product: of floats in f, of integers in i, wrapping. */
+typedef struct running {
+    double f;
+    int64_t i;
+} running;
+
+static void run_on(running *r, const tg_tensor *x, int64_t at, bool floats, bool product)
+{
+    if (floats) {
+        double v = tg_tensor_f64(x, at);
+        r->f = product ? r->f * v : r->f + v;
+        return;
+    }
+    uint64_t v = (uint64_t)tg_tensor_i64(x, at), so_far = (uint64_t)r->i;
+    r->i = (int64_t)(product ? so_far * v : so_far + v);
+}
+
+static tg_status accumulate(tg_call *call, bool product)
 {
     const tg_tensor *x = &call->in[0];
     int64_t axis = 0;
@@ -137,20 +155,28 @@ tg_status kernel_cum_sum(tg_call *call)
     lines l = lines_of(&x->shape, axis);
     bool floats = tg_element_float(x->dtype);
     for (int64_t line = 0; line < l.outer * l.inner; line++) {
-        int64_t base = line / l.inner * l.n * l.inner + line % l.inner, whole = 0;
-        double sum = 0;
+        int64_t base = line / l.inner * l.n * l.inner + line % l.inner;
+        running now = {product, product};
         for (int64_t i = 0; i < l.n; i++) {
             int64_t at = base + (reverse ? l.n - 1 - i : i) * l.inner;
-            int64_t v = floats ? 0 : tg_tensor_i64(x, at);
-            double f = floats ? tg_tensor_f64(x, at) : 0, sum_before = sum;
-            int64_t whole_before = whole;
-            whole = (int64_t)((uint64_t)whole + (uint64_t)v);
-            sum += f;
-            if (floats) tg_element_store_f64(&call->out[0], at, 1, exclusive ? &sum_before : &sum);
-            else tg_element_store_i64(&call->out[0], at, 1, exclusive ? &whole_before : &whole);
+            running before = now;
+            run_on(&now, x, at, floats, product);
+            const running *r = exclusive ? &before : &now;
+            if (floats) tg_element_store_f64(&call->out[0], at, 1, &r->f);
+            else tg_element_store_i64(&call->out[0], at, 1, &r->i);
         }
     }
     return TG_OK;
+}
+
+tg_status kernel_cum_sum(tg_call *call)
+{
+    return accumulate(call, false);
+}
+
+tg_status kernel_cum_prod(tg_call *call)
+{
+    return accumulate(call, true);
 }
 
 tg_status infer_top_k(tg_infer *infer)
@@ -262,6 +288,13 @@ static int slice_order(const slice *a, const slice *b)
     for (int64_t o = 0; o < a->l->outer; o++)
         for (int64_t i = 0; i < a->l->inner; i++) {
             int64_t base = o * a->l->n * a->l->inner + i;
+            if (a->x->dtype == TG_STR) {
+                const tg_string *s = a->x->data;
+                int order =
+                    tg_string_order(&s[base + a->at * a->l->inner], &s[base + b->at * a->l->inner]);
+                if (order) return order;
+                continue;
+            }
             key ka = key_at(a->x, base + a->at * a->l->inner);
             key kb = key_at(a->x, base + b->at * a->l->inner);
             int order = key_order(&ka, &kb);
@@ -315,7 +348,7 @@ static void unique_places(tg_call *call, const slice *s, int64_t n, int64_t foun
 tg_status kernel_unique(tg_call *call)
 {
     const tg_tensor *x = &call->in[0];
-    TG_TRY(tg_element_numeric(x->dtype));
+    if (x->dtype != TG_STR) TG_TRY(tg_element_numeric(x->dtype));
     const tg_attr *axis = call_attr(call, "axis");
     bool whole = axis->kind != TG_ATTR_INT;
     lines l = whole ? (lines){1, tg_tensor_count(x), 1} : lines_of(&x->shape, axis->i);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* TfIdfVectorizer: how often the n-grams of a pool occur in rows of integers. */
+/* TfIdfVectorizer: how often the n-grams of a pool occur in rows of integers or strings. */
 #include "compute.h"
 #include "element.h"
+#include "engine/base/hash.h"
+#include "engine/base/intern.h"
 
 #include <string.h>
 
@@ -20,7 +22,8 @@ static tg_status check_pool(tg_infer *infer)
     const tg_attr *counts = tg_infer_attr(infer, "ngram_counts");
     const tg_attr *index = tg_infer_attr(infer, "ngram_indexes");
     const tg_attr *weights = tg_infer_attr(infer, "weights");
-    int64_t pool = tg_infer_attr(infer, "pool_int64s")->n, grams = 0;
+    bool strings = infer->in[0].dtype == TG_STR;
+    int64_t pool = tg_infer_attr(infer, strings ? "pool_strings" : "pool_int64s")->n, grams = 0;
     for (int64_t n = 1; n <= counts->n; n++) {
         int64_t from, to;
         grams_of(counts, pool, n, &from, &to);
@@ -54,7 +57,8 @@ tg_status infer_tf_idf(tg_infer *infer)
 {
     const tg_shape *x = &infer->in[0].shape;
     const tg_attr *index = tg_infer_attr(infer, "ngram_indexes");
-    if (infer->in[0].dtype != TG_I32 && infer->in[0].dtype != TG_I64)
+    tg_dtype dtype = infer->in[0].dtype;
+    if (dtype != TG_I32 && dtype != TG_I64 && dtype != TG_STR)
         return tg_fail(TG_UNSUPPORTED, "n-grams of element type %s",
                        tg_dtype_name(infer->in[0].dtype));
     TG_TRY(tg_need_rank(infer, 0, "the input", 1, 2));
@@ -84,9 +88,10 @@ static int64_t occurrences(const int64_t *row, int64_t length, const int64_t *gr
     return found;
 }
 
-static void count_row(const tg_call *call, const int64_t *row, int64_t length, double *y)
+static void count_row(const tg_call *call, const tg_attr *pool, const int64_t *row, int64_t length,
+                      double *y)
 {
-    const tg_attr *pool = call_attr(call, "pool_int64s"), *counts = call_attr(call, "ngram_counts");
+    const tg_attr *counts = call_attr(call, "ngram_counts");
     const tg_attr *weights = call_attr(call, "weights"), *index = call_attr(call, "ngram_indexes");
     const char *mode = call_attr(call, "mode")->s;
     int64_t id = 0, from, to;
@@ -105,6 +110,29 @@ static void count_row(const tg_call *call, const int64_t *row, int64_t length, d
     }
 }
 
+/* Strings as numbers: the place in the pool where each stands first, -1 for those not in it. */
+static void number_strings(tg_call *call, int64_t *x, tg_attr *pool)
+{
+    const tg_attr *words = call_attr(call, "pool_strings");
+    int64_t *number = TG_NEW_ARRAY(call->arena, int64_t, words->n + 1);
+    tg_map first = {0};
+    bool fresh;
+    for (uint32_t i = 0; i < words->n; i++) {
+        const char *one = tg_intern(words->strs[i]);
+        uint64_t *at = tg_map_put(&first, (uint64_t)(uintptr_t)one, &fresh);
+        if (fresh) *at = i;
+        number[i] = (int64_t)*at;
+    }
+    const tg_string *s = call->in[0].data;
+    for (int64_t i = 0, n = tg_tensor_count(&call->in[0]); i < n; i++) {
+        const char *one = tg_intern_bytes(s[i].p, s[i].n);
+        const uint64_t *at = tg_map_find(&first, (uint64_t)(uintptr_t)one);
+        x[i] = at ? (int64_t)*at : -1;
+    }
+    tg_map_free(&first);
+    *pool = TG_ATTR_OF_INTS(number, words->n);
+}
+
 tg_status kernel_tf_idf(tg_call *call)
 {
     const tg_shape *s = &call->in[0].shape;
@@ -112,9 +140,16 @@ tg_status kernel_tf_idf(tg_call *call)
     int64_t rows = s->rank == 2 ? s->dim[0] : 1;
     int64_t columns = call->out[0].shape.dim[s->rank - 1];
     int64_t *x = TG_NEW_ARRAY(call->arena, int64_t, n + 1);
+    tg_attr numbered, *pool = &numbered;
     double *y = tg_call_scratch(call, tg_tensor_count(&call->out[0]));
-    tg_element_load_i64(&call->in[0], 0, 1, n, x);
-    for (int64_t r = 0; r < rows; r++) count_row(call, x + r * length, length, y + r * columns);
+    if (call->in[0].dtype == TG_STR) {
+        number_strings(call, x, &numbered);
+    } else {
+        numbered = *call_attr(call, "pool_int64s");
+        tg_element_load_i64(&call->in[0], 0, 1, n, x);
+    }
+    for (int64_t r = 0; r < rows; r++)
+        count_row(call, pool, x + r * length, length, y + r * columns);
     tg_call_store(call, 0, y);
     return TG_OK;
 }

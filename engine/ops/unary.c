@@ -236,3 +236,27 @@ tg_status kernel_prelu(tg_call *call)
 {
     return tg_eltwise_binary(call, prelu_rows);
 }
+
+tg_status infer_swiglu(tg_infer *infer)
+{
+    TG_TRY(infer_broadcast(infer));
+    if (!tg_element_float(infer->in[0].dtype))
+        return tg_fail(TG_TYPE, "the gate is of type %s", tg_dtype_name(infer->in[0].dtype));
+    if (!tg_shape_equal(&infer->in[0].shape, &infer->in[1].shape))
+        return tg_fail(TG_SHAPE, "gate and value differ in shape");
+    return TG_OK;
+}
+
+tg_status kernel_swiglu(tg_call *call)
+{
+    double alpha = call_attr(call, "alpha")->f, a[TG_BLOCK], b[TG_BLOCK];
+    int64_t n = tg_tensor_count(&call->in[0]);
+    for (int64_t at = 0; at < n; at += TG_BLOCK) {
+        int64_t m = n - at < TG_BLOCK ? n - at : TG_BLOCK;
+        tg_element_load_f64(&call->in[0], at, 1, m, a);
+        tg_element_load_f64(&call->in[1], at, 1, m, b);
+        for (int64_t i = 0; i < m; i++) a[i] = a[i] / (1 + exp(-alpha * a[i])) * b[i];
+        tg_element_store_f64(&call->out[0], at, m, a);
+    }
+    return TG_OK;
+}

@@ -78,6 +78,7 @@ static void same_pads(const int64_t *in, const int64_t *span, const int64_t *str
 
 static tg_status resolve_pads(tg_infer *infer, const int64_t *in, const int64_t *span, int n)
 {
+    if (!tg_infer_has_attr(infer, "auto_pad")) return fill_ints(infer, "pads", 2 * n, 0, 0);
     tg_attr *mode = tg_infer_attr(infer, "auto_pad");
     int64_t pads[2 * TG_MAX_SPATIAL] = {0};
     const char *name = mode->kind == TG_ATTR_STR ? mode->s : "NOTSET";

@@ -155,3 +155,29 @@ WORK(recurrent)
     *work = once(2 * steps * batch * weights, in, n_in, out, n_out);
     work->kernels = (int)(steps < 1 ? 1 : steps > 1e6 ? 1e6 : steps);
 }
+
+/* Two products and a softmax: every query meets every key. */
+WORK(attention)
+{
+    const tg_shape *q = &in[0].shape, *k = &in[1].shape;
+    const tg_shape *past = n_in > 4 && in[4].shape.rank == 4 ? &in[4].shape : NULL;
+    double keys = (double)k->dim[k->rank == 4 ? 2 : 1] + (past ? (double)past->dim[2] : 0);
+    double size = q->rank > 0 ? (double)q->dim[q->rank - 1] : 0;
+    double heads =
+        q->rank == 4 ? 1 : (double)tg_row_int(tg_op_get(TG_OP(Attention)), attr, "q_num_heads");
+    double rows = size > 0 ? count(&in[0]) / size * heads : 0; /* of scores */
+    double scores = rows * keys;
+    double v_size = rows > 0 ? count(&out[0]) / rows : 0;
+    *work = once(2 * scores * (size / heads + v_size) + 5 * scores, in, n_in, out, n_out);
+}
+
+/* Every token updates a state of key size by value size for each head, and reads it. */
+WORK(linear_attention)
+{
+    double heads = (double)tg_row_int(tg_op_get(TG_OP(LinearAttention)), attr, "q_num_heads");
+    double kv_heads = (double)tg_row_int(tg_op_get(TG_OP(LinearAttention)), attr, "kv_num_heads");
+    double size = (double)in[0].shape.dim[2] / heads,
+           v_size = (double)in[2].shape.dim[2] / kv_heads;
+    double tokens = (double)in[0].shape.dim[0] * (double)in[0].shape.dim[1];
+    *work = once(tokens * size * v_size * (2 * heads + 5 * kv_heads), in, n_in, out, n_out);
+}

@@ -22,19 +22,29 @@
 typedef struct op_input {
     tg_dtype dtype; /* TG_DTYPE_NONE: absent */
     tg_shape shape;
-    const double *v;
+    const double *v; /* NULL for strings */
     size_t n;
     bool constant;
+    const char *const *words;
 } op_input;
 
 #define SCALAR ((tg_shape){.rank = 0})
 #define SHAPE(...) tg_shape_of(__VA_ARGS__)
 #define VALUES(...)                                                                                \
     (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double)
-#define INPUT(type, shape, ...) ((op_input){type, shape, VALUES(__VA_ARGS__), false})
-#define FIXED(type, shape, ...) ((op_input){type, shape, VALUES(__VA_ARGS__), true})
+#define INPUT(type, shape, ...) ((op_input){type, shape, VALUES(__VA_ARGS__), false, NULL})
+#define FIXED(type, shape, ...) ((op_input){type, shape, VALUES(__VA_ARGS__), true, NULL})
+#define WORDS(...)                                                                                 \
+    (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
+#define TEXTS_OF(shape, list, n, fixed) ((op_input){TG_STR, shape, NULL, n, fixed, list})
+#define TEXTS(shape, ...)                                                                          \
+    TEXTS_OF(shape, ((const char *const[]){__VA_ARGS__}),                                          \
+             sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), false)
+#define FIXED_TEXTS(shape, ...)                                                                    \
+    TEXTS_OF(shape, ((const char *const[]){__VA_ARGS__}),                                          \
+             sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), true)
 #define F(shape, ...) INPUT(TG_F32, shape, __VA_ARGS__)
-#define EMPTY_CONST(type) ((op_input){type, SHAPE(0), NULL, 0, true})
+#define EMPTY_CONST(type) ((op_input){type, SHAPE(0), NULL, 0, true, NULL})
 #define ABSENT ((op_input){.dtype = TG_DTYPE_NONE})
 #define INS(...)                                                                                   \
     (const op_input[]){__VA_ARGS__}, sizeof((const op_input[]){__VA_ARGS__}) / sizeof(op_input)
@@ -76,7 +86,10 @@ UNIT_MAYBE tg_tensor op_tensor(const op_input *in)
     if (!in->dtype) return t;
     t.data = tg_calloc(1, tg_tensor_bytes(&t) + 1);
     assert_int_equal(tg_tensor_count(&t), in->n);
-    for (size_t i = 0; i < in->n; i++) tg_tensor_set_f64(&t, (int64_t)i, in->v[i]);
+    for (size_t i = 0; i < in->n; i++) {
+        if (in->words) ((tg_string *)t.data)[i] = tg_string_of(in->words[i], strlen(in->words[i]));
+        else tg_tensor_set_f64(&t, (int64_t)i, in->v[i]);
+    }
     return t;
 }
 
@@ -85,7 +98,7 @@ UNIT_MAYBE tg_value op_add_input(tg_builder *b, const op_input *in, const tg_ten
     tg_type type = {t->dtype, t->shape};
     if (!in->dtype) return TG_NO_VALUE;
     if (!in->constant) return tg_build_input(b, "x", &type);
-    return tg_build_const(b, t->dtype, &t->shape, tg_weight_copy(t->data, tg_tensor_bytes(t)), "");
+    return tg_build_const(b, t->dtype, &t->shape, tg_tensor_weight(t), "");
 }
 
 UNIT_MAYBE void op_done(op_result *r)
@@ -164,6 +177,22 @@ UNIT_MAYBE void op_expect(const op_result *r, int i, tg_dtype dtype, tg_shape sh
         if (got == want[k] || (isnan(got) && isnan(want[k]))) continue;
         if (!(fabs(got - want[k]) <= 1e-5 + 1e-5 * fabs(want[k])))
             fail_msg("output %d, element %zu: %.9g, not %.9g", i, k, got, want[k]);
+    }
+}
+
+/* Output i holds these words. */
+UNIT_MAYBE void op_expect_words(const op_result *r, int i, tg_shape shape, const char *const *want,
+                                size_t n)
+{
+    char got_text[TG_SHAPE_TEXT], want_text[TG_SHAPE_TEXT];
+    const tg_tensor *t = &r->out[i];
+    assert_int_equal(t->dtype, TG_STR);
+    assert_string_equal(tg_shape_text(got_text, &t->shape), tg_shape_text(want_text, &shape));
+    assert_int_equal(tg_tensor_count(t), n);
+    for (size_t k = 0; k < n; k++) {
+        const tg_string *s = (const tg_string *)t->data + k;
+        assert_string_equal(s->n ? s->p : "", want[k]);
+        assert_int_equal(s->n, strlen(want[k]));
     }
 }
 

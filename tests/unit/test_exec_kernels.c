@@ -5,6 +5,8 @@
  */
 #include "tests/unit/exec_case.h"
 
+#include "samples/samples.h"
+
 /* An operand: drawn from [low, high]; integers whole. dtype none: absent. */
 typedef struct arg {
     tg_dtype dtype;
@@ -133,5 +135,92 @@ static void quantising(void **state)
     check("DynamicQuantizeLinear", "", 3, 0, ARGS(ANY(F32, 1, 5, 5)));
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(quantising)};
+#define U8(...) ANY(U8, 0, 255, __VA_ARGS__)
+#define I8(...) ANY(I8, -128, 127, __VA_ARGS__)
+
+static void products_of_bytes(void **state)
+{
+    (void)state;
+    const char *op = "MatMulInteger";
+    check(op, "", 1, 0, ARGS(U8(5, 7), FIX(I8, -128, 127, 7, 9), ONE(U8, 100), ONE(I8, 0)));
+    check(op, "", 1, 0, ARGS(I8(33, 70), FIX(I8, -128, 127, 70, 40), ONE(I8, -7)));
+    check(op, "", 1, 0, ARGS(U8(2, 3, 17), FIX(U8, 0, 255, 17, 19), ONE(U8, 3), ONE(U8, 140)));
+    check(op, "", 1, 0,
+          ARGS(U8(4, 8), FIX(I8, -128, 127, 8, 5), FIX(U8, 0, 255, 4), FIX(I8, -9, 9, 5)));
+    check(op, "", 1, 0, ARGS(U8(2, 4, 8), U8(2, 8, 5), ANY(U8, 7, 7, 1), ANY(U8, 9, 200, 5)));
+    check(op, "", 1, 0, ARGS(U8(8), I8(8, 3)));
+    check(op, "", 1, 0, ARGS(U8(3, 8), I8(8)));
+    check(op, "", 1, 0, ARGS(U8(2, 1, 3, 8), I8(4, 8, 20)));
+    op = "QLinearMatMul";
+    check(op, "", 1, 1,
+          ARGS(U8(5, 64), ONE(F32, 0.02), ONE(U8, 120), FIX(I8, -128, 127, 64, 33), POS(33),
+               FIX(I8, 0, 0, 33), ONE(F32, 0.3), ONE(U8, 128)));
+    check(op, "", 1, 1,
+          ARGS(I8(2, 5, 16), ONE(F32, 0.02), ONE(I8, 12), I8(2, 16, 3), ONE(F32, 0.01), ONE(I8, -5),
+               ONE(F32, 0.05), ONE(I8, 10)));
+}
+
+static void convolutions_of_bytes(void **state)
+{
+    (void)state;
+    const char *op = "ConvInteger", *pads = "pads=1,1,1,1";
+    check(op, pads, 1, 0, ARGS(U8(1, 3, 9, 8), FIX(I8, -128, 127, 5, 3, 3, 3), ONE(U8, 77)));
+    check(op, "group=2 pads=1,1,1,1", 1, 0,
+          ARGS(U8(2, 4, 7, 7), FIX(U8, 0, 255, 6, 2, 3, 3), ONE(U8, 77), ONE(U8, 131)));
+    check(op, "group=2 strides=2", 1, 0, ARGS(I8(1, 4, 17), FIX(U8, 0, 255, 6, 2, 3)));
+    check(op, "group=2 pads=1,0,2,1 dilations=2,1", 1, 0,
+          ARGS(I8(1, 4, 8, 9), FIX(I8, -128, 127, 6, 2, 3, 2), ANY(I8, -8, -8, 1),
+               FIX(I8, -128, 127, 6)));
+    check(op, pads, 1, 0, ARGS(U8(1, 2, 5, 5), FIX(I8, -128, 127, 3, 2, 3, 3), ANY(U8, 9, 9, 1)));
+    op = "QLinearConv";
+    check(op, pads, 1, 1,
+          ARGS(U8(1, 16, 10, 9), ONE(F32, 0.02), ONE(U8, 120), FIX(I8, -128, 127, 24, 16, 3, 3),
+               POS(24), FIX(I8, 0, 0, 24), ONE(F32, 0.9), ONE(U8, 128),
+               FIX(I32, -30000, 30000, 24)));
+    check(op, "group=8", 1, 1,
+          ARGS(I8(1, 8, 6, 6), ONE(F32, 0.02), ONE(I8, -20), FIX(I8, -128, 127, 8, 1, 3, 3),
+               ONE(F32, 0.01), ONE(I8, 0), ONE(F32, 0.03), ONE(I8, 5)));
+    check(op, "", 1, 1,
+          ARGS(U8(2, 3, 4, 4, 4), ONE(F32, 0.02), ONE(U8, 0), FIX(U8, 0, 255, 4, 3, 2, 2, 2),
+               ONE(F32, 0.01), ONE(U8, 128), ONE(F32, 0.05), ONE(U8, 128)));
+    check(op, "strides=2,2", 1, 1,
+          ARGS(U8(1, 3, 9, 9), ONE(F32, 0.02), ONE(U8, 1), FIX(U8, 0, 255, 4, 3, 2, 2), POS(4),
+               FIX(U8, 100, 140, 4), ONE(F32, 0.2), ONE(U8, 128), FIX(I32, -300, 300, 4)));
+}
+
+/* Everything between the first QuantizeLinear and the last DequantizeLinear runs on bytes. */
+static void quantised_networks_run_on_bytes(void **state)
+{
+    (void)state;
+    tg_graph *g;
+    tg_tensor *in, want, got;
+    tg_plan *plan;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        assert_ok(tg_sample_build("qdq", seed, false, &g));
+        assert_ok(tg_inputs_draw(g, seed, &in));
+        assert_ok(tg_reference_run(g, in, &want));
+        assert_ok(tg_plan_new(tg_backend_find("cpu"), g, NULL, &plan));
+        assert_int_equal(tg_plan_stats_of(plan)->reference, 0);
+        assert_int_equal(tg_plan_stats_of(plan)->slow, 0);
+        assert_true(tg_plan_stats_of(plan)->steps <= 13);
+        assert_ok(tg_plan_run(plan, in, &got));
+        /* A quantum of the output is 4 / 127.5; ties fall both ways in a few of the layers. */
+        for (int i = 0; i < 10; i++)
+            if (fabs(tg_tensor_f64(&want, i) - tg_tensor_f64(&got, i)) > 1.01 * 4 / 127.5)
+                fail_msg("seed %d, class %d: %g, not %g", (int)seed, i, tg_tensor_f64(&got, i),
+                         tg_tensor_f64(&want, i));
+        tg_tensor_free(&want);
+        tg_tensor_free(&got);
+        tg_plan_free(plan);
+        tg_inputs_free(in, g->n_inputs);
+        tg_graph_unref(g);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(quantised_networks_run_on_bytes),
+    cmocka_unit_test(quantising),
+    cmocka_unit_test(products_of_bytes),
+    cmocka_unit_test(convolutions_of_bytes),
+};
 UNIT_MAIN(tests)

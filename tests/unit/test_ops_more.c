@@ -54,7 +54,7 @@ static op_input whole(double x)
     static int n;
     double *at = &v[n++ % 8];
     *at = x;
-    return (op_input){TG_I64, SHAPE(1), at, 1, false};
+    return (op_input){TG_I64, SHAPE(1), at, 1, false, NULL};
 }
 
 static void suppression_keeps_the_best(void **state)

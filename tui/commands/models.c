@@ -79,22 +79,27 @@ static void print_latency(ui_app *ui, const ui_args *args, const tg_backend *bac
                                     l->low_ms, "high_ms", l->high_ms, "n", l->n, "outliers",
                                     l->outliers, "sum_of_operators_ms",
                                     ui_json_number(l->sum_of_operators_ms)));
-    else
-        ui_printf(
-            ui, "%.4g ms [%.4g, %.4g] on %s (n=%d, %d outliers); operators alone sum to %.4g ms\n",
-            l->median_ms, l->low_ms, l->high_ms, tg_backend_name(backend), l->n, l->outliers,
-            l->sum_of_operators_ms);
+    else {
+        char sum[64] = "";
+        if (!isnan(l->sum_of_operators_ms))
+            snprintf(sum, sizeof sum, "; operators alone sum to %.4g ms", l->sum_of_operators_ms);
+        ui_printf(ui, "%.4g ms [%.4g, %.4g] on %s (n=%d, %d outliers)%s\n", l->median_ms, l->low_ms,
+                  l->high_ms, tg_backend_name(backend), l->n, l->outliers, sum);
+    }
+}
+
+static json_t *comparison_json(const tg_backend *backend, const tg_comparison *c)
+{
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:s, s:i}", "backend",
+                     tg_backend_name(backend), "before_ms", c->before_ms, "after_ms", c->after_ms,
+                     "ratio", c->ratio, "ratio_low", c->ratio_low, "ratio_high", c->ratio_high,
+                     "verdict", tg_verdict_name(c->verdict), "n", c->n);
 }
 
 static void print_comparison(ui_app *ui, const ui_args *args, const tg_backend *backend,
                              const tg_comparison *c)
 {
-    if (ui_arg_flag(args, "json"))
-        ui_print_json(ui, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:s, s:i}", "backend",
-                                    tg_backend_name(backend), "before_ms", c->before_ms, "after_ms",
-                                    c->after_ms, "ratio", c->ratio, "ratio_low", c->ratio_low,
-                                    "ratio_high", c->ratio_high, "verdict",
-                                    tg_verdict_name(c->verdict), "n", c->n));
+    if (ui_arg_flag(args, "json")) ui_print_json(ui, comparison_json(backend, c));
     else
         ui_printf(
             ui, "%.4g ms -> %.4g ms on %s: %+.1f%% [%+.1f, %+.1f], %s (n=%d a side, interleaved)\n",
@@ -109,7 +114,10 @@ DEFCMD(
     "the sum over operators out" OPT_BACKEND OPT_THREADS OPT_DIM OPT_SEED OPT_JSON OPT_QUIET,
     "Measure the latency of a model, or compare two.\n\n"
     "One model: the median of end-to-end runs with its interval, and the sum of its operators run\n"
-    "alone. Two: interleaved runs, their ratio with its interval, and a verdict.")
+    "alone. Two: interleaved runs, their ratio with its interval, and a verdict: faster or slower\n"
+    "by 1 % at least, same within 2 %, or unsure.\n\n"
+    "--command 'PROGRAM ARGUMENT...' measures with a program of your own. It is run without a\n"
+    "shell, with the path of an ONNX file behind its arguments; what it prints are the samples.")
 {
     tg_graph *a = NULL, *b = NULL;
     const tg_backend *backend = ui_work_backend(args);
@@ -133,8 +141,19 @@ DEFCMD(
     return status;
 }
 
-static json_t *site_json(const tg_candidates *c, int i, const ag_scores *scores)
+/* What `candidates` prints: the sites with their scores, and what measuring found of each. */
+typedef struct listing {
+    ui_app *ui;
+    const ui_args *args;
+    const tg_candidates *c;
+    const ag_scores *scores;
+    tg_comparison *measured; /* NULL: not asked for */
+    double ms;               /* that finding them took */
+} listing;
+
+static json_t *site_json(const listing *l, int i)
 {
+    const tg_candidates *c = l->c;
     const tg_candidate *candidate = tg_candidates_get(c, i);
     json_t *nodes = json_array();
     char label[256];
@@ -142,35 +161,75 @@ static json_t *site_json(const tg_candidates *c, int i, const ag_scores *scores)
         json_array_append_new(
             nodes, ui_json_text(tg_graph_label(tg_candidates_graph(c), candidate->site->nodes[k],
                                                label, sizeof label)));
-    return json_pack("{s:s, s:o, s:f, s:f}", "rule",
-                     tg_rules_get(tg_candidates_rules(c), candidate->site->rule)->name, "nodes",
-                     nodes, "cost_delta_ms", candidate->preview.cost_delta_ms, "score",
-                     (double)scores->p[i]);
+    json_t *site = json_pack("{s:s, s:o, s:f, s:f}", "rule",
+                             tg_rules_get(tg_candidates_rules(c), candidate->site->rule)->name,
+                             "nodes", nodes, "cost_delta_ms", candidate->preview.cost_delta_ms,
+                             "score", (double)l->scores->p[i]);
+    if (l->measured)
+        json_object_set_new(site, "latency",
+                            comparison_json(ui_work_backend(l->args), &l->measured[i]));
+    return site;
 }
 
-static void print_candidates(ui_app *ui, const ui_args *args, const tg_graph *g,
-                             const tg_candidates *c, const ag_scores *scores, double ms)
+static void print_site(const listing *l, int i)
 {
-    int n = tg_candidates_count(c), sites, refused, merged;
-    tg_candidates_tally(c, &sites, &refused, &merged);
-    if (ui_arg_flag(args, "json")) {
+    const tg_candidate *candidate = tg_candidates_get(l->c, i);
+    char measured[96] = "";
+    if (l->measured) {
+        const tg_comparison *m = &l->measured[i];
+        snprintf(measured, sizeof measured, "%+6.1f%% [%+.1f, %+.1f] %-6s  ", 100 * (m->ratio - 1),
+                 100 * (m->ratio_low - 1), 100 * (m->ratio_high - 1), tg_verdict_name(m->verdict));
+    }
+    ui_printf(l->ui, "%4d  %-36s %+9.5f ms  %4.2f  %s%s\n", i + 1,
+              tg_rules_get(tg_candidates_rules(l->c), candidate->site->rule)->name,
+              candidate->preview.cost_delta_ms, (double)l->scores->p[i], measured,
+              tg_site_words(tg_candidates_graph(l->c), candidate->site));
+}
+
+static void print_candidates(const listing *l)
+{
+    const tg_graph *g = tg_candidates_graph(l->c);
+    int n = tg_candidates_count(l->c), sites, refused, merged;
+    tg_candidates_tally(l->c, &sites, &refused, &merged);
+    if (ui_arg_flag(l->args, "json")) {
         json_t *list = json_array();
-        for (int i = 0; i < n; i++) json_array_append_new(list, site_json(c, i, scores));
-        ui_print_json(ui, json_pack("{s:i, s:i, s:o, s:i, s:i, s:f}", "nodes", (int)g->n_nodes,
-                                    "operators", (int)tg_graph_op_count(g), "sites", list,
-                                    "refused", refused, "merged", merged, "elapsed_ms", ms));
+        for (int i = 0; i < n; i++) json_array_append_new(list, site_json(l, i));
+        ui_print_json(l->ui, json_pack("{s:i, s:i, s:o, s:i, s:i, s:f}", "nodes", (int)g->n_nodes,
+                                       "operators", (int)tg_graph_op_count(g), "sites", list,
+                                       "refused", refused, "merged", merged, "elapsed_ms", l->ms));
         return;
     }
     ui_printf(
-        ui, "%u nodes, %u operators, %d candidates (%d sites, %d refused, %d merged) in %.2f ms\n",
-        g->n_nodes, tg_graph_op_count(g), n, sites, refused, merged, ms);
-    for (int i = 0; i < n; i++) {
-        const tg_candidate *candidate = tg_candidates_get(c, i);
-        ui_printf(ui, "%4d  %-36s %+9.5f ms  %4.2f  %s\n", i + 1,
-                  tg_rules_get(tg_candidates_rules(c), candidate->site->rule)->name,
-                  candidate->preview.cost_delta_ms, (double)scores->p[i],
-                  tg_site_words(g, candidate->site));
+        l->ui,
+        "%u nodes, %u operators, %d candidates (%d sites, %d refused, %d merged) in %.2f ms\n",
+        g->n_nodes, tg_graph_op_count(g), n, sites, refused, merged, l->ms);
+    for (int i = 0; i < n; i++) print_site(l, i);
+}
+
+/* Each candidate's graph against the model. */
+static tg_status measure_candidates(listing *l)
+{
+    int n = tg_candidates_count(l->c);
+    double budget = ui_arg_num(l->args, "measure");
+    if (budget <= 0) return TG_OK;
+    ui_progress progress = {.what = "measuring",
+                            .quiet = ui_arg_flag(l->args, "quiet") || ui_arg_flag(l->args, "json")};
+    tg_measure_options options = ui_work_measure(l->args, budget);
+    tg_trail *root = tg_trail_root(tg_candidates_graph(l->c));
+    tg_status status = TG_OK;
+    l->measured = tg_calloc((size_t)n + 1, sizeof *l->measured);
+    for (int i = 0; i < n && status == TG_OK; i++) {
+        tg_trail *next;
+        ui_progress_show(&progress, (double)i / n, "candidate %d of %d", i + 1, n);
+        status = tg_trail_step(root, l->c, i, &next);
+        if (status != TG_OK) break;
+        status = tg_measure_compare(ui_work_backend(l->args), root->graph, next->graph, &options,
+                                    &l->measured[i]);
+        tg_trail_unref(next);
     }
+    ui_progress_end(&progress);
+    tg_trail_unref(root);
+    return status;
 }
 
 /* Scores are the probabilities of a policy: a checkpoint's, or a new one that only knows the costs.
@@ -185,7 +244,10 @@ static tg_status score_and_print(ui_app *ui, const ui_args *args, const tg_candi
     ag_policy *pin = ag_agent_policy(agent);
     tg_status status = ag_agent_score(agent, pin, c, 0, 0, NULL, 0, &scores);
     if (status == TG_OK) {
-        print_candidates(ui, args, tg_candidates_graph(c), c, &scores, ms);
+        listing l = {.ui = ui, .args = args, .c = c, .scores = &scores, .ms = ms};
+        status = measure_candidates(&l);
+        if (status == TG_OK) print_candidates(&l);
+        free(l.measured);
         ag_scores_done(&scores);
     }
     ag_policy_unref(pin);
@@ -194,12 +256,14 @@ static tg_status score_and_print(ui_app *ui, const ui_args *args, const tg_candi
 }
 
 DEFCMD(candidates_of, "candidates",
-       "batch; model:file Model; --policy:path Checkpoint of the policy that scores" OPT_RULES
-           OPT_DIM OPT_JSON OPT_QUIET,
+       "batch; model:file Model; --policy:path Checkpoint of the policy that scores; "
+       "--measure:num=0 Milliseconds for measuring each against the model (0: do not)" OPT_RULES
+           OPT_BACKEND OPT_THREADS OPT_DIM OPT_SEED OPT_JSON OPT_QUIET,
        "List the rewrites that may be applied to a model.\n\n"
        "Each with its rule, the nodes it matches, the change of predicted latency and the "
        "probability\n"
-       "that the policy gives it.")
+       "that the policy gives it; measured ones with the ratio to the model, its interval and the\n"
+       "verdict.")
 {
     tg_graph *g;
     tg_rules *rules;

@@ -2,6 +2,7 @@
 #include "absorb.h"
 
 #include "eltwise.h"
+#include "quant.h"
 #include "engine/exec/fold.h"
 
 #include <float.h>
@@ -238,7 +239,7 @@ static bool is_anchor(const tg_node *node)
 }
 
 typedef struct tail {
-    const tg_node *nodes[TAIL_NODES];
+    const tg_node *nodes[TAIL_NODES + 1]; /* and what makes integers of it */
     int n;
     tg_tail_op ops[TG_MAX_POSTS];
     int n_ops;
@@ -308,6 +309,18 @@ static bool tail_grow(const tg_cpu_plan *p, tg_group **groups, tail *t, tg_value
     return true;
 }
 
+/* The node that makes integers of *v, if the anchor can make them itself. */
+static const tg_node *quantised_end(const tg_cpu_plan *p, tg_group **groups, const tg_node *anchor,
+                                    tg_value v)
+{
+    int slot;
+    tg_code code;
+    const tg_node *user = only_user(p->g, v, &slot);
+    bool fits = user && slot == 0 && !groups[user->id] && op_is(user, "QuantizeLinear") &&
+                tg_quant_code(p->g, user, &code) && tg_quant_is_byte(code.dtype);
+    return fits && tg_quant_anchor(p->g, anchor) ? user : NULL;
+}
+
 static void absorb_tail(const tg_cpu_plan *p, tg_group **groups, const tg_node *anchor)
 {
     tail t = {.nodes = {anchor}, .n = 1};
@@ -315,8 +328,11 @@ static void absorb_tail(const tg_cpu_plan *p, tg_group **groups, const tg_node *
     const tg_type *type = &anchor->out[0];
     if (type->dtype != TG_F32 || !tg_type_complete(type) || anchor->constant) return;
     while (tail_grow(p, groups, &t, &v)) {}
+    const tg_node *quantize = quantised_end(p, groups, anchor, v);
+    if (quantize) t.nodes[t.n++] = quantize;
     if (t.n == 1) return;
     tg_group *group = TG_NEW(p->memory, tg_group);
+    group->quantize = quantize;
     group->nodes = tg_arena_dup(p->memory, t.nodes, sizeof *t.nodes * (size_t)t.n);
     group->n = t.n;
     memcpy(group->ops, t.ops, sizeof t.ops);
@@ -395,6 +411,22 @@ static void absorb_loop(const tg_cpu_plan *p, tg_group **groups, const tg_node *
     groups[node->id] = group;
 }
 
+static void absorb_pass(const tg_cpu_plan *p, tg_group **groups, const tg_node *node)
+{
+    int slot;
+    const tg_node *user =
+        node->n_out == 1 ? only_user(p->g, tg_value_of(node->id, 0), &slot) : NULL;
+    if (groups[node->id] || !op_is(user, "QuantizeLinear") || slot != 0 || groups[user->id]) return;
+    if (!tg_quant_passes(p->g, node, user)) return;
+    tg_group *group = TG_NEW(p->memory, tg_group);
+    group->nodes = TG_NEW_ARRAY(p->memory, const tg_node *, 2);
+    group->nodes[0] = node;
+    group->nodes[1] = group->quantize = user;
+    group->n = 2;
+    group->passes = true;
+    groups[node->id] = groups[user->id] = group;
+}
+
 tg_group **tg_absorb(const tg_cpu_plan *p)
 {
     const tg_graph *g = p->g;
@@ -402,6 +434,7 @@ tg_group **tg_absorb(const tg_cpu_plan *p)
     for (uint32_t i = g->n_nodes; i--;) {
         const tg_node *node = g->nodes[g->order[i]];
         if (is_anchor(node)) absorb_tail(p, groups, node);
+        else absorb_pass(p, groups, node);
     }
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const tg_node *node = g->nodes[g->order[i]];

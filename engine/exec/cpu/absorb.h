@@ -23,7 +23,9 @@ typedef struct tg_group {
     int n;
     tg_tail_op ops[TG_MAX_POSTS];
     int n_ops;
-    bool loop; /* all are element-wise */
+    bool loop;               /* all are element-wise */
+    bool passes; /* the first node chooses among the integers of the last */
+    const tg_node *quantize; /* the last node, if the anchor makes integers; else NULL */
 } tg_group;
 
 /* By node id, NULL for a node that runs alone. In the plan's memory. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Convolutions, with what follows them. */
+#include "conv.h"
+
+#include "quant.h"
 #include "tail.h"
 
 #include <string.h>
 
 /* [m, c, ...] as [groups, m / groups, c, ...]. */
-static tg_operand split_groups(tg_operand w, int64_t groups)
+tg_operand tg_conv_split_groups(tg_operand w, int64_t groups)
 {
     tg_operand s = w;
     s.shape.rank++;
@@ -20,7 +23,7 @@ static tg_operand split_groups(tg_operand w, int64_t groups)
     return s;
 }
 
-static void fill_window(const tg_node *node, tg_prim_spec *spec, int n)
+void tg_conv_fill_window(const tg_node *node, tg_prim_spec *spec, int n)
 {
     const tg_attr *strides = tg_node_attr(node, "strides"), *pads = tg_node_attr(node, "pads");
     const tg_attr *dilations = tg_node_attr(node, "dilations");
@@ -40,7 +43,7 @@ static tg_status place_weights(tg_cpu_plan *p, const tg_node *node, tg_prim_spec
     TG_TRY(tg_cpu_plain(p, node->in[1], &o->weights));
     if (groups > 1) {
         if (o->weights.shape.rank == TG_MAX_RANK) return tg_fail(TG_UNSUPPORTED, "rank");
-        o->weights = split_groups(o->weights, groups);
+        o->weights = tg_conv_split_groups(o->weights, groups);
     }
     spec->weights = tg_cpu_md_any(&o->weights);
     return TG_OK;
@@ -53,7 +56,7 @@ static tg_status plan_conv(tg_cpu_plan *p, const tg_node *node, tg_prim_spec *sp
     tg_prim_operands o;
     tg_operand_none(&o);
     tg_layout layout = tg_layout_last(&node->out[0].shape);
-    fill_window(node, spec, (int)node->out[0].shape.rank - 2);
+    tg_conv_fill_window(node, spec, (int)node->out[0].shape.rank - 2);
     TG_TRY(place_weights(p, node, spec, &o));
     tg_tail_in in = {.p = p, .node = node, .group = group, .axis = 1, .layout = &layout};
     in.shape = node->out[0].shape;
@@ -83,8 +86,13 @@ static bool floats_only(const tg_cpu_plan *p, const tg_node *node)
 tg_status tg_cpu_plan_conv(tg_cpu_plan *p, const tg_node *node)
 {
     tg_prim_spec spec;
+    const tg_group *group = p->groups[node->id];
     memset(&spec, 0, sizeof spec);
     if (!floats_only(p, node)) return tg_fail(TG_UNSUPPORTED, "not of floats");
+    if (tg_quant_anchor(p->g, node)) {
+        tg_status status = tg_quant_conv(p, node);
+        if (status != TG_UNSUPPORTED || (group && group->quantize)) return status;
+    }
     spec.kind = TG_PRIM_CONV;
     spec.threads = p->threads;
     return plan_conv(p, node, &spec);
@@ -93,7 +101,7 @@ tg_status tg_cpu_plan_conv(tg_cpu_plan *p, const tg_node *node)
 /* The library wants [m, c, ...] per group where the operator has [c, m, ...]. */
 static tg_operand exchange_channels(tg_operand w, int64_t groups)
 {
-    tg_operand s = split_groups(w, groups);
+    tg_operand s = tg_conv_split_groups(w, groups);
     int64_t dim = s.shape.dim[1], stride = s.layout.stride[1];
     s.shape.dim[1] = s.shape.dim[2];
     s.layout.stride[1] = s.layout.stride[2];
@@ -130,7 +138,7 @@ tg_status tg_cpu_plan_conv_transpose(tg_cpu_plan *p, const tg_node *node)
     int64_t groups = tg_node_attr(node, "group")->i;
     spec.kind = TG_PRIM_DECONV;
     spec.threads = p->threads;
-    fill_window(node, &spec, (int)node->out[0].shape.rank - 2);
+    tg_conv_fill_window(node, &spec, (int)node->out[0].shape.rank - 2);
     TG_TRY(tg_cpu_plain(p, node->in[1], &o.weights));
     o.weights = exchange_channels(o.weights, groups);
     spec.weights = tg_cpu_md_any(&o.weights);

@@ -3,6 +3,7 @@
 #include "tail.h"
 
 #include "eltwise.h"
+#include "quant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,10 +145,19 @@ static tg_status finish(tg_cpu_plan *p, const tg_node *node, const product *x)
     return tg_cpu_prim(p, node, prim, &o);
 }
 
+static bool ends_quantised(const tg_cpu_plan *p, const tg_node *node)
+{
+    return p->groups[node->id] && p->groups[node->id]->quantize;
+}
+
 tg_status tg_cpu_plan_matmul(tg_cpu_plan *p, const tg_node *node)
 {
     product x = {.alpha = 1, .third = {.buffer = -1}};
     if (!floats_only(p, node)) return tg_fail(TG_UNSUPPORTED, "not of floats");
+    if (tg_quant_anchor(p->g, node)) {
+        tg_status status = tg_quant_matmul(p, node);
+        if (status != TG_UNSUPPORTED || ends_quantised(p, node)) return status;
+    }
     TG_TRY(as_matrix(p, node->in[0], &x.a));
     TG_TRY(as_matrix(p, node->in[1], &x.b));
     if (x.a.shape.rank == 1) x.a = with_rank(x.a, 2);
@@ -225,6 +235,10 @@ tg_status tg_cpu_plan_gemm(tg_cpu_plan *p, const tg_node *node)
 {
     product x = {.alpha = 1};
     if (!floats_only(p, node)) return tg_fail(TG_UNSUPPORTED, "not of floats");
+    if (tg_quant_anchor(p->g, node)) {
+        tg_status status = tg_quant_matmul(p, node);
+        if (status != TG_UNSUPPORTED || ends_quantised(p, node)) return status;
+    }
     x.out = node->out[0].shape;
     TG_TRY(place_third(p, node, &x));
     TG_TRY(as_matrix(p, node->in[0], &x.a));

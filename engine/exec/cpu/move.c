@@ -247,6 +247,7 @@ tg_status tg_cpu_plan_gather(tg_cpu_plan *p, const tg_node *node)
 /* from[i]: the input pixel that output pixel i shows. Pixels lie channels last. */
 typedef struct nearest {
     int64_t images, pixels_in, pixels_out, channels;
+    size_t size; /* of an element */
     const int32_t *from;
 } nearest;
 
@@ -254,12 +255,12 @@ static tg_status run_nearest(tg_cpu_plan *p, const tg_step *step, void *const *p
 {
     (void)p;
     const nearest *k = step->own;
-    const float *in = ptr[0];
-    float *out = ptr[1];
-    size_t size = sizeof(float) * (size_t)k->channels;
-    for (int64_t n = 0; n < k->images; n++, in += k->pixels_in * k->channels)
-        for (int64_t i = 0; i < k->pixels_out; i++, out += k->channels)
-            memcpy(out, in + k->from[i] * k->channels, size);
+    const char *in = ptr[0];
+    char *out = ptr[1];
+    size_t size = k->size * (size_t)k->channels;
+    for (int64_t n = 0; n < k->images; n++, in += (size_t)k->pixels_in * size)
+        for (int64_t i = 0; i < k->pixels_out; i++, out += size)
+            memcpy(out, in + (size_t)k->from[i] * size, size);
     return TG_OK;
 }
 
@@ -291,7 +292,7 @@ static bool is_nearest(const tg_cpu_plan *p, const tg_node *node)
 {
     const tg_attr *mode = optional(node, "mode"), *policy;
     const tg_attr *where = optional(node, "coordinate_transformation_mode");
-    if (node->n_in != 1 || !tg_cpu_is_float(p, node->in[0])) return false;
+    if (node->n_in != 1) return false;
     if (!mode || strcmp(mode->s, "nearest") != 0) return false;
     if (where && strcmp(where->s, "tf_crop_and_resize") == 0) return false;
     if ((policy = optional(node, "keep_aspect_ratio_policy")) && strcmp(policy->s, "stretch") != 0)
@@ -307,6 +308,7 @@ tg_status tg_cpu_plan_resize(tg_cpu_plan *p, const tg_node *node)
     tg_operand in;
     const tg_shape *shape = &node->out[0].shape;
     nearest k = {.images = shape->dim[0], .channels = shape->dim[1]};
+    k.size = tg_dtype_size(node->out[0].dtype);
     k.pixels_out = shape->dim[2] * shape->dim[3];
     float *from = tg_calloc((size_t)k.pixels_out, sizeof *from);
     int32_t *numbers = TG_NEW_ARRAY(p->memory, int32_t, k.pixels_out);

@@ -92,8 +92,9 @@ static bool runs(const tg_node *node)
 /* What cannot run together runs one by one. */
 static tg_status plan_group(tg_cpu_plan *p, const tg_group *group)
 {
-    tg_status status = group->loop ? tg_cpu_plan_eltwise(p, group->nodes[0])
-                                   : tg_cpu_plan_anchor(p, group->nodes[0]);
+    tg_status status = group->passes ? tg_quant_pass(p, group)
+                       : group->loop ? tg_cpu_plan_eltwise(p, group->nodes[0])
+                                     : tg_cpu_plan_anchor(p, group->nodes[0]);
     if (status != TG_UNSUPPORTED) return status;
     for (int i = 0; i < group->n; i++) p->groups[group->nodes[i]->id] = NULL;
     for (int i = 0; i < group->n; i++) TG_TRY(tg_cpu_plan_node(p, group->nodes[i]));
@@ -207,8 +208,7 @@ static tg_status plan_load(void *state, const tg_tensor *in)
         }
         tg_tensor *t = &p->dynamic[p->inputs[i].buffer];
         tg_tensor_free(t);
-        *t = in[i];
-        t->data = tg_memdup(in[i].data, tg_tensor_bytes(&in[i]));
+        *t = tg_tensor_copy(&in[i]);
     }
     p->ready = true;
     return TG_OK;
@@ -254,8 +254,8 @@ static tg_status plan_run(void *state, tg_tensor *out)
     for (int i = 0; i < tg_graph_sink(p->g)->n_in; i++) {
         const tg_operand *at = &p->outputs[i];
         void *from = place_of(p, at);
-        out[i] = from ? (tg_tensor){at->dtype, at->shape, from} : p->dynamic[at->buffer];
-        out[i].data = tg_memdup(out[i].data, tg_tensor_bytes(&out[i]));
+        tg_tensor t = from ? (tg_tensor){at->dtype, at->shape, from} : p->dynamic[at->buffer];
+        out[i] = tg_tensor_copy(&t);
     }
     return TG_OK;
 }

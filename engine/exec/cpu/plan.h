@@ -136,6 +136,8 @@ tg_status tg_cpu_plan_reference(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE
 tg_status tg_cpu_plan_eltwise(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
 /* The node's own function with the tail of its group; TG_UNSUPPORTED: not together. */
 tg_status tg_cpu_plan_anchor(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
+/* The own function of the operator of a node that is not in the graph; TG_UNSUPPORTED: none. */
+tg_status tg_cpu_plan_shadow(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
 /* The node's own function, else the reference. */
 tg_status tg_cpu_plan_node(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
 

@@ -45,8 +45,11 @@ tg_status tg_cpu_plan_pool(tg_cpu_plan *p, const tg_node *node)
     tg_prim_operands o;
     memset(&spec, 0, sizeof spec);
     tg_operand_none(&o);
-    if (!tg_cpu_is_float(p, node->in[0]) || node->n_out != 1 || node->out[0].shape.rank < 3 ||
-        node->out[0].shape.rank > 5 || tg_shape_count(&node->out[0].shape) == 0)
+    tg_dtype dtype = tg_cpu_type(p, node->in[0])->dtype;
+    bool bytes = (dtype == TG_U8 || dtype == TG_I8) && !optional(node, "count_include_pad");
+    if ((!bytes && !tg_cpu_is_float(p, node->in[0])) || node->n_out != 1 ||
+        node->out[0].shape.rank < 3 || node->out[0].shape.rank > 5 ||
+        tg_shape_count(&node->out[0].shape) == 0)
         return tg_fail(TG_UNSUPPORTED, "not of floats");
     spec.kind = TG_PRIM_POOL;
     spec.threads = p->threads;
@@ -58,7 +61,7 @@ tg_status tg_cpu_plan_pool(tg_cpu_plan *p, const tg_node *node)
     }
     tg_layout layout = tg_layout_last(&node->out[0].shape);
     TG_TRY(tg_cpu_last(p, node->in[0], &o.src));
-    o.dst = (tg_operand){-1, TG_F32, node->out[0].shape, layout};
+    o.dst = (tg_operand){-1, dtype, node->out[0].shape, layout};
     spec.src = tg_cpu_md(&o.src);
     spec.dst = tg_cpu_md(&o.dst);
     const tg_prim *prim = tg_prim_get(&spec);

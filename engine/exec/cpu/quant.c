@@ -51,6 +51,64 @@ bool tg_quant_source(const tg_graph *g, tg_value v, tg_value *from, tg_code *cod
     return true;
 }
 
+bool tg_quant_weight(const tg_graph *g, tg_value v, int64_t axis)
+{
+    const tg_node *node = tg_graph_maker(g, v);
+    if (!tg_cpu_named(node, "DequantizeLinear") || node->out[0].dtype != TG_F32) return false;
+    if (!tg_type_complete(&node->out[0]) || !tg_quant_is_byte(tg_graph_type(g, node->in[0])->dtype))
+        return false;
+    const tg_type *scale = tg_graph_type(g, node->in[1]);
+    int64_t given = tg_node_attr(node, "axis")->i;
+    if (given < 0) given += node->out[0].shape.rank;
+    if (scale->dtype != TG_F32 || !tg_type_complete(scale)) return false;
+    return tg_shape_count(&scale->shape) == 1 ||
+           (given == axis && tg_node_attr(node, "block_size")->i == 0);
+}
+
+bool tg_quant_out_given(const tg_graph *g, const tg_node *node, tg_value scale, tg_value zero,
+                        tg_quant_out *out)
+{
+    *out = (tg_quant_out){node, {node->out[0].dtype, true, 1, 0}, -INFINITY, INFINITY};
+    if (tg_graph_type(g, scale)->dtype != TG_F32) return false;
+    return constant_number(g, scale, &out->code.scale) && constant_number(g, zero, &out->code.zero);
+}
+
+bool tg_quant_out_of(const tg_cpu_plan *p, const tg_node *node, tg_quant_out *out)
+{
+    const tg_group *group = p->groups[node->id];
+    *out = (tg_quant_out){node, {TG_F32, false, 1, 0}, -INFINITY, INFINITY};
+    const tg_attr *activation = tg_cpu_attr(node, "activation");
+    bool plain = !activation || !*activation->s;
+    if (node->out[0].dtype != TG_F32 || (!plain && strcmp(activation->s, "Relu") != 0))
+        return false;
+    if (!plain) out->low = 0;
+    for (int i = 0; group && i < group->n_ops; i++) {
+        const tg_tail_op *op = &group->ops[i];
+        bool relu = op->kind == TG_POST_RELU && op->alpha == 0;
+        if (op->norm || (!relu && op->kind != TG_POST_CLIP)) return false;
+        float low = relu ? 0 : op->alpha, high = relu ? INFINITY : op->beta;
+        /* What was cut to [low, high] before is cut again. */
+        out->low = fminf(fmaxf(out->low, low), high);
+        out->high = fminf(fmaxf(out->high, low), high);
+    }
+    if (!group) return true;
+    out->last = group->nodes[group->n - 1];
+    return !group->quantize || tg_quant_code(p->g, group->quantize, &out->code);
+}
+
+bool tg_quant_anchor(const tg_graph *g, const tg_node *node)
+{
+    tg_value from;
+    tg_code code;
+    bool conv = tg_cpu_named(node, "Conv");
+    if (!conv && !tg_cpu_named(node, "MatMul") && !tg_cpu_named(node, "Gemm")) return false;
+    if (node->constant || !tg_quant_source(g, node->in[0], &from, &code)) return false;
+    int64_t rank = tg_graph_type(g, node->in[1])->shape.rank, axis = conv ? 0 : rank - 1;
+    const tg_attr *across = tg_cpu_attr(node, "transB");
+    if (across && across->i) axis = 0;
+    return tg_quant_is_byte(code.dtype) && tg_quant_weight(g, node->in[1], axis);
+}
+
 /* ---- scales along an axis, in blocks, or not constant ---- */
 
 typedef struct scaled {

@@ -35,6 +35,11 @@ tg_status tg_cpu_plan_anchor(tg_cpu_plan *p, const tg_node *node)
     return plans[node->op](p, node);
 }
 
+tg_status tg_cpu_plan_shadow(tg_cpu_plan *p, const tg_node *node)
+{
+    return tg_cpu_plan_anchor(p, node);
+}
+
 tg_status tg_cpu_plan_node(tg_cpu_plan *p, const tg_node *node)
 {
     if (node->op == TG_OP_OPAQUE || (!plans[node->op] && !tg_op_get(node->op)->kernel))
