@@ -4,6 +4,7 @@
 
 #include "quant.h"
 #include "tail.h"
+#include "winograd.h"
 
 #include <string.h>
 
@@ -72,7 +73,8 @@ static tg_status plan_conv(tg_cpu_plan *p, const tg_node *node, tg_prim_spec *sp
     o.dst = tg_cpu_new(p, &node->out[0], &layout);
     tg_cpu_set(p, last, 0, &o.dst);
     if (group) p->stats->absorbed += group->n - 1;
-    return tg_cpu_prim(p, node, prim, &o);
+    tg_status status = tg_winograd_plan(p, node, prim, &o);
+    return status == TG_UNSUPPORTED ? tg_cpu_prim(p, node, prim, &o) : status;
 }
 
 static bool floats_only(const tg_cpu_plan *p, const tg_node *node)

@@ -125,18 +125,17 @@ static void *place_of(const tg_cpu_plan *p, const tg_operand *at)
     return base + at->layout.offset * (int64_t)tg_dtype_size(at->dtype);
 }
 
-enum { SRC, WEIGHTS, BIAS, DST, SCRATCH, FIRST_POST };
-
 static tg_status bind_step(const tg_cpu_plan *p, tg_step *step)
 {
     for (int i = 0; i < step->n; i++) step->ptr[i] = place_of(p, &step->operands[i]);
     if (!step->prim) return TG_OK;
-    tg_prim_args args = {.src = step->ptr[SRC],
-                         .weights = step->ptr[WEIGHTS],
-                         .bias = step->ptr[BIAS],
-                         .dst = step->ptr[DST],
-                         .scratch = step->ptr[SCRATCH]};
-    for (int i = FIRST_POST; i < step->n; i++) args.post[i - FIRST_POST] = step->ptr[i];
+    tg_prim_args args = {.src = step->ptr[TG_PRIM_SRC],
+                         .weights = step->ptr[TG_PRIM_WEIGHTS],
+                         .bias = step->ptr[TG_PRIM_BIAS],
+                         .dst = step->ptr[TG_PRIM_DST],
+                         .scratch = step->ptr[TG_PRIM_SCRATCH]};
+    for (int i = 0; i < step->prim->spec.n_post; i++)
+        args.post[i] = step->ptr[TG_PRIM_FIRST_POST + i];
     return tg_prim_bind(step->prim, &args, &step->call);
 }
 

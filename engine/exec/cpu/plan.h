@@ -57,9 +57,19 @@ struct tg_step {
     int n;
     tg_operand *operands;
     void **ptr;
-    /* For library primitives: bound to their memory when the arena is laid out. */
+    /* With a library primitive: bound to its memory when the arena is laid out. */
     const tg_prim *prim;
     tg_prim_call *call;
+};
+
+/* The operands of a step with a primitive begin with those of the primitive. */
+enum {
+    TG_PRIM_SRC,
+    TG_PRIM_WEIGHTS,
+    TG_PRIM_BIAS,
+    TG_PRIM_DST,
+    TG_PRIM_SCRATCH,
+    TG_PRIM_FIRST_POST
 };
 
 /* A value of the graph in some layout that a step asked for. */

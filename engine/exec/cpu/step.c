@@ -136,30 +136,28 @@ static void note_slow(tg_plan_stats *stats, const char *name)
     snprintf(stats->slow_names + at, sizeof stats->slow_names - at, "%s%s", at ? ", " : "", name);
 }
 
-/* The operands of a primitive's step in the order of tg_prim_args. */
-enum { SRC, WEIGHTS, BIAS, DST, SCRATCH, FIRST_POST };
-
 tg_status tg_cpu_prim(tg_cpu_plan *p, const tg_node *node, const tg_prim *prim,
                       const tg_prim_operands *o)
 {
-    tg_operand all[FIRST_POST + TG_MAX_POSTS];
+    tg_operand all[TG_PRIM_FIRST_POST + TG_MAX_POSTS];
     tg_operand none = {.buffer = -1};
-    all[SRC] = o->src;
-    all[WEIGHTS] = prim->spec.weights.rank ? o->weights : none;
-    all[BIAS] = prim->spec.bias.rank ? o->bias : none;
-    all[DST] = o->dst;
-    all[SCRATCH] = none;
+    all[TG_PRIM_SRC] = o->src;
+    all[TG_PRIM_WEIGHTS] = prim->spec.weights.rank ? o->weights : none;
+    all[TG_PRIM_BIAS] = prim->spec.bias.rank ? o->bias : none;
+    all[TG_PRIM_DST] = o->dst;
+    all[TG_PRIM_SCRATCH] = none;
     if (prim->spec.weights.any) {
-        bool constant = tg_cpu_constant_data(p, &all[WEIGHTS]) != NULL;
-        TG_TRY((constant ? pack_weights : pack_varying)(p, prim, &all[WEIGHTS]));
+        bool constant = tg_cpu_constant_data(p, &all[TG_PRIM_WEIGHTS]) != NULL;
+        TG_TRY((constant ? pack_weights : pack_varying)(p, prim, &all[TG_PRIM_WEIGHTS]));
     }
     if (prim->scratch_bytes) {
-        all[SCRATCH] = (tg_operand){.dtype = TG_U8, .shape = {.rank = 0}};
-        all[SCRATCH].buffer = tg_cpu_scratch(p, prim->scratch_bytes);
+        all[TG_PRIM_SCRATCH] = (tg_operand){.dtype = TG_U8, .shape = {.rank = 0}};
+        all[TG_PRIM_SCRATCH].buffer = tg_cpu_scratch(p, prim->scratch_bytes);
     }
     for (int i = 0; i < prim->spec.n_post; i++)
-        all[FIRST_POST + i] = prim->spec.post[i].kind >= TG_POST_ADD ? o->post[i] : none;
-    tg_step *step = tg_cpu_step(p, node, run_prim, NULL, all, FIRST_POST + prim->spec.n_post);
+        all[TG_PRIM_FIRST_POST + i] = prim->spec.post[i].kind >= TG_POST_ADD ? o->post[i] : none;
+    tg_step *step =
+        tg_cpu_step(p, node, run_prim, NULL, all, TG_PRIM_FIRST_POST + prim->spec.n_post);
     step->prim = prim;
     p->stats->primitives++;
     if (prim->slow) {
