@@ -158,7 +158,9 @@ double tg_tensor_f64(const tg_tensor *t, int64_t i)
     case TG_F16: return tg_f16_to_f32(((const uint16_t *)p)[i]);
     case TG_BF16: return tg_bf16_to_f32(((const uint16_t *)p)[i]);
     case TG_U64: return (double)((const uint64_t *)p)[i];
-    default: return (double)tg_tensor_i64(t, i);
+    default:
+        if (tg_dtype_kind(t->dtype) == 'q') return tg_narrow_f64(t->dtype, ((const uint8_t *)p)[i]);
+        return (double)tg_tensor_i64(t, i);
     }
 }
 
@@ -175,10 +177,20 @@ int64_t tg_tensor_i64(const tg_tensor *t, int64_t i)
     case TG_I32: return ((const int32_t *)p)[i];
     case TG_I64: return ((const int64_t *)p)[i];
     case TG_U64: return (int64_t)((const uint64_t *)p)[i];
+    case TG_I4:
+    case TG_I2: return ((const int8_t *)p)[i];
+    case TG_U4:
+    case TG_U2: return ((const uint8_t *)p)[i];
     case TG_F32:
     case TG_F64:
     case TG_F16:
-    case TG_BF16: {
+    case TG_BF16:
+    case TG_E4M3FN:
+    case TG_E4M3FNUZ:
+    case TG_E5M2:
+    case TG_E5M2FNUZ:
+    case TG_E2M1:
+    case TG_E8M0: {
         double x = tg_tensor_f64(t, i);
         if (isnan(x)) return 0;
         if (x >= 0x1p63) return INT64_MAX;
@@ -198,6 +210,10 @@ void tg_tensor_set_f64(tg_tensor *t, int64_t i, double x)
     case TG_BF16: ((uint16_t *)p)[i] = tg_f32_to_bf16((float)x); break;
     case TG_BOOL: ((uint8_t *)p)[i] = x != 0; break;
     default: {
+        if (tg_dtype_kind(t->dtype) == 'q') {
+            ((uint8_t *)p)[i] = tg_narrow_code(t->dtype, x, true);
+            break;
+        }
         tg_tensor one = {TG_F64, {0}, &x};
         tg_tensor_set_i64(t, i, tg_tensor_i64(&one, 0));
     }
@@ -221,7 +237,12 @@ void tg_tensor_set_i64(tg_tensor *t, int64_t i, int64_t x)
     case TG_F64:
     case TG_F16:
     case TG_BF16: tg_tensor_set_f64(t, i, (double)x); break;
-    default: break;
+    case TG_U4:
+    case TG_I4:
+    case TG_U2:
+    case TG_I2: ((uint8_t *)p)[i] = tg_narrow_int(t->dtype, x); break;
+    default:
+        if (tg_dtype_kind(t->dtype) == 'q') tg_tensor_set_f64(t, i, (double)x);
     }
 }
 

@@ -20,8 +20,9 @@ typedef enum tg_dtype {
 
 const char *tg_dtype_name(tg_dtype t);    /* "float"; "?" if unknown */
 size_t tg_dtype_size(tg_dtype t);         /* bytes; 0 if unknown */
-char tg_dtype_kind(tg_dtype t);           /* f i u b s c; 0 if unknown */
+char tg_dtype_kind(tg_dtype t);           /* f i u b s c q; 0 if unknown */
 tg_dtype tg_dtype_find(const char *name); /* TG_DTYPE_NONE if absent */
+int tg_dtype_bits(tg_dtype t);            /* of an element in a file; 0 if unknown */
 
 enum { TG_MAX_RANK = 8 };
 
@@ -92,5 +93,16 @@ float tg_f16_to_f32(uint16_t h);
 uint16_t tg_f32_to_f16(float f);
 float tg_bf16_to_f32(uint16_t h);
 uint16_t tg_f32_to_bf16(float f);
+
+/*
+ * narrow.c: numbers of kind q, whose code is a byte: integers as such, floats by their bits. Rounds
+ * to nearest even; integers are cut towards zero and keep the low bits. What is too large becomes,
+ * saturated, the largest, else an infinity or NaN, where the type has one.
+ */
+double tg_narrow_f64(tg_dtype t, uint8_t code);
+uint8_t tg_narrow_code(tg_dtype t, double x, bool saturate);
+uint8_t tg_narrow_int(tg_dtype t, int64_t x); /* the low bits, as the code of an integer type */
+/* Of float8e8m0, rounded by mode: 'u' up, 'd' down, 'n' to nearest. */
+uint8_t tg_e8m0_code(double x, bool saturate, char mode);
 
 #endif

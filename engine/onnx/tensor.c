@@ -133,23 +133,60 @@ static tg_weight *string_weight(const Onnx__TensorProto *t, const tg_type *type)
     return w;
 }
 
+/* ---- types of fewer bits than a byte: packed in files, the first in the lowest bits ---- */
+
+static size_t file_bytes(const tg_type *type)
+{
+    int bits = tg_dtype_bits(type->dtype);
+    if (bits >= 8) return (size_t)tg_type_bytes(type);
+    size_t each = (size_t)(8 / bits);
+    return ((size_t)tg_shape_count(&type->shape) + each - 1) / each;
+}
+
+/* A weight of n packed elements that takes over the reference to one of bytes. */
+static tg_weight *unpack_weight(const Onnx__TensorProto *t, const tg_type *type, tg_weight *packed)
+{
+    size_t n = (size_t)tg_shape_count(&type->shape), bits = (size_t)tg_dtype_bits(type->dtype);
+    if (bits >= 8) return packed;
+    const uint8_t *from = packed->data;
+    uint8_t *to = tg_malloc(n + 1), mask = (uint8_t)((1u << bits) - 1);
+    bool floats = type->dtype == TG_E2M1;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t code = (uint8_t)(from[i * bits / 8] >> i * bits % 8) & mask;
+        to[i] = floats ? code : tg_narrow_int(type->dtype, code);
+    }
+    tg_weight_unref(packed);
+    return weigh(t, to, n, free, to);
+}
+
+static uint8_t *pack(tg_arena *arena, const tg_tensor *t, size_t size)
+{
+    size_t n = (size_t)tg_tensor_count(t), bits = (size_t)tg_dtype_bits(t->dtype);
+    uint8_t *packed = tg_arena_alloc(arena, size + 1), mask = (uint8_t)((1u << bits) - 1);
+    for (size_t i = 0; i < n; i++)
+        packed[i * bits / 8] |= (uint8_t)((((const uint8_t *)t->data)[i] & mask) << i * bits % 8);
+    return packed;
+}
+
 static tg_status list_weight(const Onnx__TensorProto *t, const tg_type *type, tg_weight **weight)
 {
     bool complex = type->dtype == TG_C64 || type->dtype == TG_C128;
-    int64_t want = tg_shape_count(&type->shape) * (complex ? 2 : 1);
+    bool packed = tg_dtype_bits(type->dtype) < 8; /* an entry holds a packed byte */
+    int64_t want =
+        packed ? (int64_t)file_bytes(type) : tg_shape_count(&type->shape) * (complex ? 2 : 1);
     size_t have = list_length(t, type->dtype);
     if ((int64_t)have != want) {
         if (have || type->dtype == TG_STR) return wrong_size(t, "elements", want, have);
-        return wrong_size(t, "bytes", tg_type_bytes(type), 0);
+        return wrong_size(t, "bytes", (int64_t)file_bytes(type), 0);
     }
     if (type->dtype == TG_STR) {
         *weight = string_weight(t, type);
         return TG_OK;
     }
-    size_t bytes = (size_t)tg_type_bytes(type);
+    size_t bytes = file_bytes(type);
     void *data = tg_malloc(bytes + 1);
     if (have) copy_list(t, type->dtype, have, data);
-    *weight = weigh(t, data, bytes, free, data);
+    *weight = unpack_weight(t, type, weigh(t, data, bytes, free, data));
     return TG_OK;
 }
 
@@ -159,8 +196,8 @@ static tg_status external_weight(const Onnx__TensorProto *t, const char *folder,
     tg_weight *file;
     if (type->dtype == TG_STR)
         return tg_fail(TG_INVALID, "tensor %s: text as external data", name_of(t));
-    TG_TRY(tg_external_open(t, folder, (size_t)tg_type_bytes(type), &file));
-    *weight = raw_weight(t, file->data, file->size, file, type->dtype);
+    TG_TRY(tg_external_open(t, folder, file_bytes(type), &file));
+    *weight = unpack_weight(t, type, raw_weight(t, file->data, file->size, file, type->dtype));
     tg_weight_unref(file);
     return TG_OK;
 }
@@ -175,7 +212,7 @@ tg_status tg_tensor_proto_weight(const Onnx__TensorProto *t, tg_weight *file, co
                        name_of(t), (int)t->data_type);
     if (t->segment) return tg_fail(TG_UNSUPPORTED, "tensor %s is stored in segments", name_of(t));
     *type = found;
-    int64_t bytes = tg_type_bytes(&found);
+    int64_t bytes = (int64_t)file_bytes(&found);
     if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
         return external_weight(t, folder, &found, weight);
     if (!t->has_raw_data || (!t->raw_data.len && found.dtype == TG_STR))
@@ -183,7 +220,8 @@ tg_status tg_tensor_proto_weight(const Onnx__TensorProto *t, tg_weight *file, co
     if (found.dtype == TG_STR)
         return tg_fail(TG_INVALID, "tensor %s: text as raw data", name_of(t));
     if (t->raw_data.len != (size_t)bytes) return wrong_size(t, "bytes", bytes, t->raw_data.len);
-    *weight = raw_weight(t, t->raw_data.data, t->raw_data.len, file, found.dtype);
+    *weight = unpack_weight(t, &found,
+                            raw_weight(t, t->raw_data.data, t->raw_data.len, file, found.dtype));
     return TG_OK;
 }
 
@@ -207,7 +245,10 @@ void tg_tensor_proto_fill(tg_arena *arena, const tg_tensor *t, const char *name,
         return;
     }
     out->has_raw_data = 1;
-    out->raw_data = (ProtobufCBinaryData){tg_tensor_bytes(t), t->data};
+    tg_type type = {t->dtype, t->shape};
+    size_t size = file_bytes(&type);
+    bool packed = tg_dtype_bits(t->dtype) < 8;
+    out->raw_data = (ProtobufCBinaryData){size, packed ? pack(arena, t, size) : t->data};
 }
 
 static tg_status tensor_of(const Onnx__TensorProto *proto, tg_weight *file, tg_tensor *t)

@@ -25,7 +25,7 @@ int64_t tg_element_truncate(double x)
     return x <= -0x1p63 ? INT64_MIN : (int64_t)x;
 }
 
-/* All types and how an element `e` of each reads as a number. */
+/* All types but the narrow ones and how an element `e` of each reads as a number. */
 #define EACH_TYPE(X)                                                                               \
     X(F32, float, e)                                                                               \
     X(F64, double, e)                                                                              \
@@ -56,7 +56,8 @@ void tg_element_load_f64(const tg_tensor *t, int64_t at, int64_t step, int64_t n
 {
     switch (t->dtype) {
         EACH_TYPE(LOAD)
-    default: break;
+    default:
+        for (int64_t i = 0; i < n; i++) out[i] = tg_tensor_f64(t, at + i * step);
     }
 }
 #undef AS
@@ -66,7 +67,8 @@ void tg_element_load_f32(const tg_tensor *t, int64_t at, int64_t step, int64_t n
 {
     switch (t->dtype) {
         EACH_TYPE(LOAD)
-    default: break;
+    default:
+        for (int64_t i = 0; i < n; i++) out[i] = (float)tg_tensor_f64(t, at + i * step);
     }
 }
 #undef AS
@@ -84,7 +86,8 @@ void tg_element_load_i64(const tg_tensor *t, int64_t at, int64_t step, int64_t n
 #define AS(x) ((int64_t)(x))
     switch (t->dtype) {
         EACH_TYPE(LOAD)
-    default: break;
+    default:
+        for (int64_t i = 0; i < n; i++) out[i] = tg_tensor_i64(t, at + i * step);
     }
 #undef AS
 }
@@ -132,7 +135,8 @@ void tg_element_store_f64(tg_tensor *t, int64_t at, int64_t n, const double *v)
 {
     switch (t->dtype) {
         EACH_STORE(odd, tg_element_truncate)
-    default: break;
+    default:
+        for (int64_t i = 0; i < n; i++) tg_tensor_set_f64(t, at + i, v[i]);
     }
 }
 
@@ -140,7 +144,8 @@ void tg_element_store_f32(tg_tensor *t, int64_t at, int64_t n, const float *v)
 {
     switch (t->dtype) {
         EACH_STORE((float), tg_element_truncate)
-    default: break;
+    default:
+        for (int64_t i = 0; i < n; i++) tg_tensor_set_f64(t, at + i, v[i]);
     }
 }
 
@@ -148,6 +153,7 @@ void tg_element_store_i64(tg_tensor *t, int64_t at, int64_t n, const int64_t *v)
 {
     switch (t->dtype) {
         EACH_STORE(odd, (int64_t))
-    default: break;
+    default:
+        for (int64_t i = 0; i < n; i++) tg_tensor_set_i64(t, at + i, v[i]);
     }
 }

@@ -6,8 +6,8 @@
 
 void tg_quant_range(tg_dtype t, double *low, double *high)
 {
-    double bits = (double)tg_dtype_size(t) * 8;
-    bool is_signed = tg_dtype_kind(t) == 'i';
+    double bits = tg_dtype_bits(t);
+    bool is_signed = tg_dtype_kind(t) == 'i' || t == TG_I4 || t == TG_I2;
     *low = is_signed ? -exp2(bits - 1) : 0;
     *high = exp2(is_signed ? bits - 1 : bits) - 1;
 }
@@ -33,9 +33,16 @@ const double *tg_quant_centred(tg_call *call, int slot, int zero, int axis)
     return x;
 }
 
-static bool small_integer(tg_dtype t, bool wide)
+/* Types that stand for reals; float8e8m0 is one of scales only. */
+static bool is_quantised(tg_dtype t, bool wide)
 {
-    return t == TG_U8 || t == TG_I8 || t == TG_U16 || t == TG_I16 || (wide && t == TG_I32);
+    return t == TG_U8 || t == TG_I8 || t == TG_U16 || t == TG_I16 || (wide && t == TG_I32) ||
+           (tg_dtype_kind(t) == 'q' && t != TG_E8M0);
+}
+
+static bool is_narrow_float(tg_dtype t)
+{
+    return t == TG_E4M3FN || t == TG_E4M3FNUZ || t == TG_E5M2 || t == TG_E5M2FNUZ || t == TG_E2M1;
 }
 
 /* A scale for everything, for each index of the axis, or for each block along it. */
@@ -87,7 +94,7 @@ tg_status infer_quantize(tg_infer *infer)
         out = infer->in[2].dtype;
     }
     if (has_type(infer, 2) || out == TG_U8) to->i = 0; /* as without it */
-    if (!small_integer(out, false))
+    if (!is_quantised(out, false))
         return tg_fail(TG_UNSUPPORTED, "quantising to %s is not implemented", tg_dtype_name(out));
     infer->out[0] = (tg_type){out, infer->in[0].shape};
     return TG_OK;
@@ -95,7 +102,7 @@ tg_status infer_quantize(tg_infer *infer)
 
 tg_status infer_dequantize(tg_infer *infer)
 {
-    if (!small_integer(infer->in[0].dtype, true))
+    if (!is_quantised(infer->in[0].dtype, true))
         return tg_fail(TG_UNSUPPORTED, "dequantising from %s is not implemented",
                        tg_dtype_name(infer->in[0].dtype));
     TG_TRY(tg_need_float(infer, 1, "the scale"));
@@ -133,10 +140,15 @@ static double quotient(const tg_call *call, int64_t i, int64_t at)
 tg_status kernel_quantize(tg_call *call)
 {
     int64_t n = tg_tensor_count(&call->in[0]);
+    tg_dtype to = call->out[0].dtype;
+    bool floats = is_narrow_float(to), saturate = call_int(call, "saturate") != 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t at = scale_at(call, i);
         double zero = has_input(call, 2) ? tg_tensor_f64(&call->in[2], at) : 0;
-        tg_quant_put(&call->out[0], i, quotient(call, i, at), zero);
+        if (floats)
+            ((uint8_t *)call->out[0].data)[i] =
+                tg_narrow_code(to, quotient(call, i, at) + zero, saturate);
+        else tg_quant_put(&call->out[0], i, quotient(call, i, at), zero);
     }
     return TG_OK;
 }

@@ -34,9 +34,14 @@ static void tensors_go_round(void **state)
     tg_shape small = tg_shape_of(2, 3), scalar = {.rank = 0}, none = tg_shape_of(0, 4);
     for (int t = 1; t < TG_DTYPE_COUNT; t++) {
         if (!tg_dtype_size((tg_dtype)t) || t == TG_STR) continue;
-        round_trip((tg_dtype)t, &small, bytes);
-        round_trip((tg_dtype)t, &scalar, bytes);
-        round_trip((tg_dtype)t, &none, bytes);
+        unsigned char values[sizeof bytes];
+        memcpy(values, bytes, sizeof bytes);
+        if (tg_dtype_bits((tg_dtype)t) < 8) /* an element fills only some bits of its byte */
+            for (size_t i = 0; i < sizeof bytes; i++)
+                values[i] = t == TG_E2M1 ? bytes[i] & 15 : tg_narrow_int((tg_dtype)t, bytes[i]);
+        round_trip((tg_dtype)t, &small, values);
+        round_trip((tg_dtype)t, &scalar, values);
+        round_trip((tg_dtype)t, &none, values);
     }
     tg_string text[] = {{"one", 3}, {"", 0}, {"a\0b", 3}};
     tg_shape three = tg_shape_of(3);
@@ -52,7 +57,7 @@ static void bad_tensor_files(void **state)
     assert_status(tg_onnx_read_tensor(unit_temporary("short.pb"), &t, NULL), TG_INVALID);
     assert_contains(tg_message(), "needs 16 bytes, 2 are there");
     assert_contains(tg_message(), "short.pb");
-    assert_ok(tg_write_file(unit_temporary("kind.pb"), "\x10\x13", 2));
+    assert_ok(tg_write_file(unit_temporary("kind.pb"), "\x10\x1b", 2));
     assert_status(tg_onnx_read_tensor(unit_temporary("kind.pb"), &t, NULL), TG_UNSUPPORTED);
 }
 

@@ -31,6 +31,7 @@ bool tg_quant_code(const tg_graph *g, const tg_node *node, tg_code *code)
     const tg_type *whole = makes ? out : in, *real = makes ? in : out;
     *code = (tg_code){whole->dtype, true, 1, 0};
     if (real->dtype != TG_F32 || !tg_type_complete(out)) return false;
+    if (tg_dtype_kind(whole->dtype) == 'q') return false;
     if (tg_graph_type(g, node->in[1])->dtype != TG_F32) return false;
     if (!constant_number(g, node->in[1], &code->scale)) return false;
     if (node->n_in < 3 || node->in[2] == TG_NO_VALUE) return true;
@@ -177,13 +178,15 @@ static tg_status plan_scaled(tg_cpu_plan *p, const tg_node *node)
     tg_type real = makes ? *tg_cpu_type(p, node->in[0]) : node->out[0];
     if (real.dtype != TG_F32 || scale->dtype != TG_F32)
         return tg_fail(TG_UNSUPPORTED, "not of floats");
+    tg_dtype whole = makes ? node->out[0].dtype : tg_cpu_type(p, node->in[0])->dtype;
+    if (tg_dtype_kind(whole) == 'q') return tg_fail(TG_UNSUPPORTED, "narrow numbers");
     int64_t axis = tg_node_attr(node, "axis")->i;
     if (axis < 0) axis += real.shape.rank;
     scaled k = {.x = tg_cpu_fold3(&real.shape, axis), .scales = tg_shape_count(&scale->shape)};
     k.block = tg_node_attr(node, "block_size")->i;
     if (k.block) k.scale_dim = scale->shape.dim[axis];
     k.makes = makes;
-    k.whole = makes ? node->out[0].dtype : tg_cpu_type(p, node->in[0])->dtype;
+    k.whole = whole;
     k.has_zero = node->n_in > 2 && node->in[2] != TG_NO_VALUE;
     if (k.scales == 1 && !k.block) k.x = (tg_fold3){1, 1, tg_shape_count(&real.shape)};
     return tg_cpu_loop(p, node, run_scaled, &k, sizeof k, 0);
