@@ -18,7 +18,8 @@ typedef struct tg_measure_options {
     double smallest_effect; /* what a verdict must reach (stats.h); 0: 0.01 */
     const tg_job *job;      /* may cancel; NULL: nobody does */
     tg_command command;     /* for the backend "command" */
-    bool no_cache;          /* neither read nor write the database of operator latencies */
+    bool whole_budget; /* a comparison goes on when its verdict is clear, for a narrower interval */
+    bool no_cache;     /* neither read nor write the database of operator latencies */
 } tg_measure_options;
 
 typedef struct tg_latency {

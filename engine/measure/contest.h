@@ -23,7 +23,7 @@ typedef struct tg_contest {
     TG_VEC(double) logs;   /* of the ratios b / a, one a session */
     TG_VEC(double) levels; /* logarithms of the sessions' latencies, of both sides alike */
     double looked;         /* share of the budget at the last look */
-    double next;           /* and at the next */
+    double next;           /* and at the next; infinite: there is none before the end */
     tg_interval interval;
     tg_verdict verdict;
     tg_rng *rng;

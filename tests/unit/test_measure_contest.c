@@ -56,18 +56,19 @@ static double run(machine *m, double factor)
     return ms;
 }
 
-/* A session as compare.c makes it: planning, warming up, A B B A for a while. */
+/* A session as compare.c makes it: planning, warming up, samples by turns for a while. */
 static void session(machine *m, double ratio, tg_contest *c)
 {
+    static const int sides[] = {0, 1, 1, 0, 1, 0, 0, 1};
     TG_VEC(double) x[2] = {{0}, {0}};
     double factor[2] = {exp(m->n->place * tg_rng_normal(m->rng)),
                         ratio * exp(m->n->place * tg_rng_normal(m->rng))};
     pass(m, m->n->plan_ms);
     for (int i = 0; i < 6; i++) (void)run(m, factor[i / 3]);
     double start = m->now_ms;
-    while (x[0].n < 4 || m->now_ms - start < BUDGET_MS / 48)
-        for (int i = 0; i < 4; i++) {
-            int side = i == 1 || i == 2;
+    while (!x[0].n || m->now_ms - start < BUDGET_MS / 48)
+        for (int i = 0; i < 8; i++) {
+            int side = sides[i] ^ (int)(c->logs.n % 2);
             tg_vec_push(&x[side], run(m, factor[side]));
         }
     tg_contest_add(c, x[0].v, x[1].v, (int)x[0].n);
