@@ -548,6 +548,15 @@ static void run_users(matcher *m, const rule_plan *plan, int step, tg_value via)
     }
 }
 
+static void run_anywhere(matcher *m, const rule_plan *plan, int step)
+{
+    tg_op op = m->rule->from[plan->steps[step].node].op;
+    for (uint32_t i = 0; i < m->g->n_nodes; i++) {
+        const tg_node *node = m->g->nodes[m->g->order[i]];
+        if (node->op == op) try_node(m, plan, step, node);
+    }
+}
+
 static void run_step(matcher *m, const rule_plan *plan, int step)
 {
     if (step == plan->n) {
@@ -559,6 +568,10 @@ static void run_step(matcher *m, const rule_plan *plan, int step)
     tg_value via = TG_NO_VALUE;
     if (s->kind == STEP_ANCHOR) {
         try_node(m, plan, step, m->g->nodes[m->anchor]);
+        return;
+    }
+    if (s->kind == STEP_ANYWHERE) {
+        run_anywhere(m, plan, step);
         return;
     }
     if (m->names.has_value & BIT(s->via)) via = m->names.values[s->via];

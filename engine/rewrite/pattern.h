@@ -14,7 +14,8 @@ enum {
     RULE_VALUES = 48, /* most value names of one side */
     RULE_PARAMS = 48, /* most dimension and attribute names */
     RULE_RESTS = 8,
-    RULE_INPUTS = 24 /* most terms of one line */
+    RULE_INPUTS = 24, /* most terms of one line */
+    RULE_ANYWHERE = 1 << 20
 };
 
 /* A place in a rule file. */
@@ -135,7 +136,8 @@ typedef struct rule_step {
     enum {
         STEP_ANCHOR,   /* every node of the operator */
         STEP_PRODUCER, /* the maker of value slot `via` */
-        STEP_CONSUMER  /* the users of value slot `via` */
+        STEP_CONSUMER, /* the users of value slot `via` */
+        STEP_ANYWHERE  /* every node of the operator: no edge leads to it */
     } kind;
     int node; /* of `from` */
     int via;
@@ -155,6 +157,7 @@ typedef enum each_mode { EACH_NONE, EACH_LIST, EACH_SHARED } each_mode;
 typedef struct tg_rule {
     tg_rule_info info;
     bool never_grows; /* of family cancel or fuse */
+    bool scattered;   /* its lines need not be connected */
     rule_value *values;
     int n_values;
     rule_param *params;
@@ -169,7 +172,7 @@ typedef struct tg_rule {
     rule_plan element; /* of one more element, from `each_via` on */
     each_mode each;
     int each_via;
-    int radius; /* most edges between the anchor and what a match looks at */
+    int radius; /* most edges between the anchor and what a match looks at, or RULE_ANYWHERE */
 } tg_rule;
 
 const tg_rule *tg_rules_rule(const tg_rules *rules, int i);

@@ -443,7 +443,8 @@ static tg_status parse_rule(parser *p)
     return rule_plan_make(p->lx.src, r, p->arena);
 }
 
-tg_status rule_parse_text(tg_arena *arena, const char *text, const char *file, rule_vec *rules)
+tg_status rule_parse_text(tg_arena *arena, const char *text, const char *file, bool scattered,
+                          rule_vec *rules)
 {
     const char *slash = strrchr(file, '/');
     const char *base = slash ? slash + 1 : file;
@@ -458,6 +459,7 @@ tg_status rule_parse_text(tg_arena *arena, const char *text, const char *file, r
         p->lx = lx;
         p->arena = arena;
         p->rule = TG_NEW(arena, tg_rule);
+        p->rule->scattered = scattered;
         p->rule->info.family = tg_arena_strndup(arena, base, n);
         p->rule->never_grows = strcmp(p->rule->info.family, "cancel") == 0 ||
                                strcmp(p->rule->info.family, "fuse") == 0;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * In which order the nodes of a rule are found. Every node but the first is reached by an edge: as
- * the maker of a value that is bound, else as a user of one; so a match never scans the graph.
+ * the maker of a value that is bound, else as a user of one; so a match never scans the graph. Only
+ * where the lines of a rule are not connected does it look at every node of an operator.
  */
 #include "lex.h"
 
+#include <limits.h>
 #include <string.h>
 
 typedef uint64_t bits;
@@ -47,8 +49,9 @@ static bool find_step(const tg_rule *rule, int n, bits bound, bool users, rule_s
     return false;
 }
 
-/* Appends steps until `todo` is empty; false if some node has no edge to the others. */
-static bool extend(const tg_rule *rule, rule_plan *plan, bits todo, bits bound)
+/* Appends steps until `todo` is empty; false if some node has no edge to the others and needs one.
+ */
+static bool extend(const tg_rule *rule, rule_plan *plan, bits todo, bits bound, bool anywhere)
 {
     while (todo) {
         rule_step step;
@@ -56,7 +59,8 @@ static bool extend(const tg_rule *rule, rule_plan *plan, bits todo, bits bound)
         for (int users = 0; users < 2 && !found; users++)
             for (int n = rule->n_from - 1; n >= 0 && !found; n--)
                 found = todo & BIT(n) && find_step(rule, n, bound, users, &step);
-        if (!found) return false;
+        if (!found && !anywhere) return false;
+        if (!found) step = (rule_step){STEP_ANYWHERE, 63 - __builtin_clzll(todo), -1};
         plan->steps[plan->n++] = step;
         todo &= ~BIT(step.node);
         bound |= slots_of(&rule->from[step.node]);
@@ -64,28 +68,38 @@ static bool extend(const tg_rule *rule, rule_plan *plan, bits todo, bits bound)
     return true;
 }
 
-static int user_steps(const rule_plan *plan)
+static int searches(const rule_plan *plan)
 {
     int n = 0;
-    for (int i = 0; i < plan->n; i++) n += plan->steps[i].kind == STEP_CONSUMER;
+    for (int i = 0; i < plan->n; i++) {
+        n += plan->steps[i].kind == STEP_CONSUMER;
+        n += plan->steps[i].kind == STEP_ANYWHERE ? RULE_NODES : 0;
+    }
     return n;
 }
 
 /* The plan with the fewest searches among users; of equals the one that starts last. */
-static tg_status plan_all(const rule_source *src, tg_rule *rule, bits nodes, tg_arena *arena)
+static bool plan_from(tg_rule *rule, bits nodes, bool anywhere, tg_arena *arena)
 {
-    int least = RULE_NODES + 1;
+    int least = INT_MAX;
     for (int anchor = rule->n_from - 1; anchor >= 0; anchor--) {
         if (!(nodes & BIT(anchor))) continue;
         rule_plan plan = {TG_NEW_ARRAY(arena, rule_step, RULE_NODES + 1), 1};
         plan.steps[0] = (rule_step){STEP_ANCHOR, anchor, -1};
         bits rest = nodes & ~BIT(anchor);
-        if (!extend(rule, &plan, rest, slots_of(&rule->from[anchor]))) continue;
-        if (user_steps(&plan) >= least) continue;
-        least = user_steps(&plan);
+        if (!extend(rule, &plan, rest, slots_of(&rule->from[anchor]), anywhere)) continue;
+        if (searches(&plan) >= least) continue;
+        least = searches(&plan);
         rule->plan = plan;
     }
-    if (least <= RULE_NODES) return TG_OK;
+    return least < INT_MAX;
+}
+
+static tg_status plan_all(const rule_source *src, tg_rule *rule, bits nodes, tg_arena *arena)
+{
+    if (plan_from(rule, nodes, false, arena)) return TG_OK;
+    if (rule->scattered && rule->each == EACH_NONE && plan_from(rule, nodes, true, arena))
+        return TG_OK;
     return lex_fail(src, rule->from[0].at, "the lines of from are not connected with each other");
 }
 
@@ -143,10 +157,10 @@ static tg_status plan_element(const rule_source *src, tg_rule *rule, tg_arena *a
     if (via < 0) return lex_fail(src, at, "the each lines share no value with each other");
     rule->element.steps = TG_NEW_ARRAY(arena, rule_step, RULE_NODES + 1);
     bits bound = BIT(via);
-    if (!extend(rule, &rule->element, nodes, bound)) {
+    if (!extend(rule, &rule->element, nodes, bound, false)) {
         rule->element.n = 0;
         bound |= shared_slots(rule);
-        if (!extend(rule, &rule->element, nodes, bound))
+        if (!extend(rule, &rule->element, nodes, bound, false))
             return lex_fail(src, at, "the each lines are not connected with each other");
     }
     return TG_OK;
@@ -181,6 +195,8 @@ static void measure(tg_rule *rule)
 {
     int distance[RULE_NODES + RULE_VALUES], ignored[RULE_NODES + RULE_VALUES];
     rule->radius = depth_from(rule, rule->plan.steps[0].node, distance);
+    for (int i = 0; i < rule->plan.n; i++)
+        if (rule->plan.steps[i].kind == STEP_ANYWHERE) rule->radius = RULE_ANYWHERE;
     if (rule->each == EACH_NONE) return;
     int maker = rule->values[rule->each_via].node;
     int via = maker >= 0 ? maker : rule->n_from + rule->each_via;

@@ -2,6 +2,7 @@
 #include "rule_set.h"
 
 #include "engine/base/str.h"
+#include "rule_taso.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -80,9 +81,20 @@ tg_rules *tg_rules_select(const tg_rules *rules, bool (*keep)(void *ctx, const t
 tg_status tg_rules_parse(const char *text, const char *file, tg_rules **out)
 {
     tg_rules *rules = rules_new(tg_arena_new());
-    tg_status status = rule_parse_text(rules->arena, text, file, &rules->rules);
+    tg_status status = rule_parse_text(rules->arena, text, file, false, &rules->rules);
     if (status == TG_OK) *out = rules;
     else tg_rules_unref(rules);
+    return status;
+}
+
+/* TASO's rules come as paragraphs. */
+static tg_status load_taso(tg_rules *rules, const char *path, const char *data, size_t size)
+{
+    tg_str text = {0};
+    tg_status status = taso_file_text(data, size, path, &text);
+    if (status == TG_OK)
+        status = rule_parse_text(rules->arena, tg_str_text(&text), path, true, &rules->rules);
+    tg_str_free(&text);
     return status;
 }
 
@@ -91,9 +103,10 @@ static tg_status load_file(tg_rules *rules, const char *path)
     char *text;
     size_t size;
     TG_TRY(tg_read_file(path, LARGEST_FILE, &text, &size));
-    tg_status status = strlen(text) < size
+    tg_status status = tg_ends_with(path, ".pb") ? load_taso(rules, path, text, size)
+                       : strlen(text) < size
                            ? tg_fail(TG_RULE, "%s: not a text file", path)
-                           : rule_parse_text(rules->arena, text, path, &rules->rules);
+                           : rule_parse_text(rules->arena, text, path, false, &rules->rules);
     free(text);
     return status;
 }

@@ -8,8 +8,11 @@
 
 typedef TG_VEC(tg_rule *) rule_vec;
 
-/* Adds the rules of a text. Errors: TG_RULE. The text need not outlive the call. */
-tg_status rule_parse_text(tg_arena *arena, const char *text, const char *file,
+/*
+ * Adds the rules of a text. `scattered`: the lines of a pattern need not be connected. Errors:
+ * TG_RULE. The text need not outlive the call.
+ */
+tg_status rule_parse_text(tg_arena *arena, const char *text, const char *file, bool scattered,
                           rule_vec *rules) TG_MUST_USE;
 
 #endif

@@ -103,6 +103,11 @@ static void index_free(rule_index *x)
     free(x->v);
 }
 
+static bool within(const tg_rule *rule, int distance)
+{
+    return distance <= rule->radius && rule->radius < RULE_ANYWHERE;
+}
+
 /* Tries the rules at the nodes; `distance` (NULL: all 0) to the change must be within reach. */
 static tg_status match_at(tg_sites *s, const uint32_t *ids, uint32_t n, const int *distance,
                           const tg_job *job)
@@ -114,7 +119,7 @@ static tg_status match_at(tg_sites *s, const uint32_t *ids, uint32_t n, const in
         const tg_node *node = s->g->nodes[ids[i]];
         if (i % POLLED == 0) status = tg_job_poll(job);
         for (int k = x.first[node->op]; k < x.first[node->op + 1]; k++)
-            if (!distance || distance[i] <= tg_rules_rule(s->rules, x.v[k])->radius)
+            if (!distance || within(tg_rules_rule(s->rules, x.v[k]), distance[i]))
                 match_run(m, x.v[k], node);
     }
     index_free(&x);
@@ -192,7 +197,9 @@ static int widest(const tg_rules *rules)
 {
     int most = 0;
     for (int i = 0; i < tg_rules_count(rules); i++)
-        if (tg_rules_rule(rules, i)->radius > most) most = tg_rules_rule(rules, i)->radius;
+        if (tg_rules_rule(rules, i)->radius > most &&
+            tg_rules_rule(rules, i)->radius < RULE_ANYWHERE)
+            most = tg_rules_rule(rules, i)->radius;
     return most;
 }
 
@@ -207,6 +214,7 @@ static bool still_holds(const region *r, const tg_graph *was, const tg_site *sit
 {
     const tg_site_binding *b = site->binding;
     uint32_t anchor = b->anchor;
+    if (b->rule->radius >= RULE_ANYWHERE) return false; /* found afresh */
     for (int i = 0; i < site->n_nodes; i++)
         if (changed(r, was, site->nodes[i])) return false;
     if (r->distance[anchor] >= 0 && r->distance[anchor] <= b->rule->radius) return false;
@@ -245,6 +253,21 @@ static void keep_site(tg_sites *s, const tg_site *site)
     tg_vec_push(&s->list, kept);
 }
 
+/* Rules whose lines are not connected may pair what changed with any node. */
+static tg_status match_anywhere(tg_sites *s, const tg_job *job)
+{
+    int n = tg_rules_count(s->rules);
+    matcher *m = match_new(s->rules, s->g, s->arena, &s->list);
+    tg_status status = TG_OK;
+    for (int r = 0; r < n && status == TG_OK; r++) {
+        if (tg_rules_rule(s->rules, r)->radius < RULE_ANYWHERE) continue;
+        status = tg_job_poll(job);
+        for (uint32_t i = 0; i < s->g->n_nodes; i++) match_run(m, r, s->g->nodes[s->g->order[i]]);
+    }
+    match_free(m);
+    return status;
+}
+
 /* Maps positions back: the ids and distances that match_at takes. */
 static tg_status match_region(tg_sites *s, const region *r, const tg_job *job)
 {
@@ -266,6 +289,7 @@ tg_status tg_sites_update(const tg_sites *old, const tg_graph *next, const tg_jo
     for (size_t i = 0; i < old->list.n; i++)
         if (still_holds(&r, old->g, &old->list.v[i])) keep_site(s, &old->list.v[i]);
     tg_status status = match_region(s, &r, job);
+    if (status == TG_OK) status = match_anywhere(s, job);
     settle(s);
     free(r.distance);
     tg_vec_free(&r.ids);
