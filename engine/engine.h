@@ -17,7 +17,6 @@
 #include "engine/ir/eval.h"
 #include "engine/ir/graph.h"
 #include "engine/ops/cost.h"
-#include "engine/ops/manual.h"
 #include "engine/ops/ops.h"
 
 #include "engine/onnx/onnx.h"
@@ -38,6 +37,7 @@
 #include "engine/draw/picture.h"
 
 #include "engine/history.h"
+#include "engine/operators.h"
 #include "engine/refine.h"
 #include "engine/step.h"
 

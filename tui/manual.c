@@ -138,7 +138,7 @@ static tg_status write_commands(tg_str *out)
 static tg_status write_operators(tg_str *out)
 {
     tg_str_addf(out, "# Operators\n\n%s", made);
-    tg_ops_manual(out);
+    tg_operators_manual(out);
     return TG_OK;
 }
 

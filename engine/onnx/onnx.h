@@ -66,6 +66,12 @@ tg_status tg_onnx_save(const tg_graph *g, const char *path) TG_MUST_USE;
 tg_status tg_onnx_save_memory(const tg_graph *g, void **bytes, size_t *n) TG_MUST_USE;
 
 /*
+ * The first opset whose form of an operator of the default domain becomes a node of its row; nodes
+ * of those before are carried. 0: the standard has no such operator. O(log operators).
+ */
+int tg_onnx_oldest_form(const char *op_type);
+
+/*
  * One TensorProto in a file. The caller frees the elements with tg_tensor_free and *name, "" if the
  * tensor has none, with free; `name` may be NULL. Errors: TG_IO, TG_FORMAT, TG_INVALID,
  * TG_UNSUPPORTED.

@@ -5,6 +5,7 @@
  */
 #include "engine/ops/ops.h"
 #include "import.h"
+#include "standard.h"
 
 #include <string.h>
 
@@ -348,13 +349,6 @@ static tg_status batch_norm_13(tg_draft *d)
     return batch_norm_7(d);
 }
 
-/* Before 21 scale and bias had an entry a group. */
-static tg_status group_norm_20(tg_draft *d)
-{
-    (void)d;
-    return cannot("a group norm with an entry a group");
-}
-
 /* Before 10 the mask had the type of the data. */
 static tg_status dropout_9(tg_draft *d)
 {
@@ -379,8 +373,8 @@ static tg_status dft_17(tg_draft *d)
 
 typedef struct upgrade {
     const char *op_type;
-    int below; /* opsets before this one have the older form */
-    tg_status (*apply)(tg_draft *d);
+    int below;                       /* opsets before this one have the older form */
+    tg_status (*apply)(tg_draft *d); /* NULL: it is only carried */
 } upgrade;
 
 /* The first row that fits is taken. */
@@ -418,7 +412,7 @@ static const upgrade upgrades[] = {
     {"Resize", 11, scales_to_slot_2},
     {"Resize", 100, drop_empty_inputs},
     {"BatchNormalization", 14, batch_norm_13},
-    {"GroupNormalization", 21, group_norm_20},
+    {"GroupNormalization", 21, NULL}, /* scale and bias had an entry a group */
     {"Dropout", 10, dropout_9},
     {"RoiAlign", 16, roi_align_10},
     {"DFT", 20, dft_17},
@@ -430,8 +424,19 @@ tg_status tg_upgrade(tg_draft *d)
     if (d->im->opset < 6) drop_attr(d, "consumed_inputs");
     for (size_t i = 0; i < sizeof upgrades / sizeof *upgrades; i++)
         if (d->im->opset < upgrades[i].below && strcmp(d->proto->op_type, upgrades[i].op_type) == 0)
-            return upgrades[i].apply(d);
+            return upgrades[i].apply ? upgrades[i].apply(d) : cannot(d->proto->op_type);
     return TG_OK;
+}
+
+int tg_onnx_oldest_form(const char *op_type)
+{
+    int oldest = 0, least = TG_ONNX_OPSET_OLDEST;
+    for (size_t i = 0; i < sizeof upgrades / sizeof *upgrades; i++)
+        if (!upgrades[i].apply && strcmp(op_type, upgrades[i].op_type) == 0)
+            least = upgrades[i].below;
+    for (int opset = least; opset <= TG_ONNX_OPSET_NEWEST && !oldest; opset++)
+        if (tg_standard_version(op_type, opset)) oldest = opset;
+    return oldest;
 }
 
 tg_op tg_upgrade_op(const char *domain, const char *op_type)
