@@ -88,6 +88,12 @@ void *tg_block_new(size_t bytes)
 
 void tg_block_free(void *p, size_t bytes)
 {
+    if (p && bytes >= MAPPED_FROM && spare_keep(p, mapped_size(bytes))) return;
+    tg_block_drop(p, bytes);
+}
+
+void tg_block_drop(void *p, size_t bytes)
+{
     if (bytes < MAPPED_FROM) free(p);
-    else if (p && !spare_keep(p, mapped_size(bytes))) munmap(p, mapped_size(bytes));
+    else if (p) munmap(p, mapped_size(bytes));
 }

@@ -133,5 +133,7 @@ unsigned tg_prim_made(void);
 /* Memory for packed weights and arenas: aligned to 64, huge pages advised, not cleared. */
 void *tg_block_new(size_t bytes) TG_MALLOC;
 void tg_block_free(void *p, size_t bytes);
+/* The same for one that no plan will want again: the system has it back at once. */
+void tg_block_drop(void *p, size_t bytes);
 
 #endif

@@ -54,7 +54,8 @@ static bool fill_ops(const tg_prim_spec *s, tg_winograd *w)
 typedef struct trial {
     const tg_prim *direct, *product;
     tg_winograd w;
-    float *x, *y, *other, *weights, *taken, *sums;
+    float *pixels; /* read and written: the numbers do not matter */
+    float *other, *weights, *taken, *sums;
     tg_prim_call *direct_call, *product_call;
 } trial;
 
@@ -67,7 +68,7 @@ static float *floats(int64_t n)
 
 static tg_status trial_bind(trial *t, void *scratch)
 {
-    tg_prim_args args = {t->x, t->weights, t->other, t->y, scratch, {0}};
+    tg_prim_args args = {t->pixels, t->weights, t->other, t->pixels, scratch, {0}};
     for (int i = 0; i < t->direct->spec.n_post; i++) args.post[i] = t->other;
     TG_TRY(tg_prim_bind(t->direct, &args, &t->direct_call));
     for (int i = 0; i < t->w.n_ops; i++) t->w.ops[i].other = t->other;
@@ -79,9 +80,9 @@ static tg_status trial_bind(trial *t, void *scratch)
 static double time_one(const trial *t, bool direct, double best)
 {
     int64_t start = tg_clock_thread_ns();
-    tg_status status = direct
-                           ? tg_prim_run(t->direct_call)
-                           : tg_winograd_run(&t->w, t->product_call, t->x, t->taken, t->sums, t->y);
+    tg_status status =
+        direct ? tg_prim_run(t->direct_call)
+               : tg_winograd_run(&t->w, t->product_call, t->pixels, t->taken, t->sums, t->pixels);
     double took = (double)(tg_clock_thread_ns() - start);
     return status == TG_OK && took < best ? took : best;
 }
@@ -99,25 +100,38 @@ static bool wins(const trial *t)
     return ours < 0.9 * direct;
 }
 
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Numbers that the second operand of something that follows may have. */
+static int64_t others(const tg_winograd *w)
+{
+    int64_t n = w->m;
+    for (int i = 0; i < w->n_ops; i++)
+        if (w->ops[i].whole) n = w->n * w->oh * w->ow * w->m;
+    return n;
+}
+
 static bool measure(const tg_prim *direct, const tg_prim *product, const tg_winograd *w)
 {
+    enum { BUFFERS = 5 };
     trial t = {.direct = direct, .product = product, .w = *w};
-    int64_t result = w->n * w->oh * w->ow * w->m, n[6];
     size_t scratch = direct->scratch_bytes + product->scratch_bytes;
     int64_t packed = (int64_t)(direct->weights_bytes / sizeof(float));
-    n[0] = w->n * w->h * w->w * w->c;
-    n[1] = n[2] = result;
-    n[3] = tg_winograd_weights_count(w) > packed ? tg_winograd_weights_count(w) : packed;
-    n[4] = (w->c + w->m) * 36 * w->chunk;
-    n[5] = (int64_t)(scratch / sizeof(float)) + 16;
-    float *all[6];
-    for (int i = 0; i < 6; i++) all[i] = floats(n[i]);
-    t.x = all[0], t.y = all[1], t.other = all[2], t.weights = all[3], t.taken = all[4];
+    const int64_t n[BUFFERS] = {w->n * most(w->h * w->w * w->c, w->oh * w->ow * w->m), others(w),
+                                most(tg_winograd_weights_count(w), packed),
+                                36 * w->chunk * (w->c + w->m),
+                                (int64_t)(scratch / sizeof(float)) + 16};
+    float *all[BUFFERS];
+    for (int i = 0; i < BUFFERS; i++) all[i] = floats(n[i]);
+    t.pixels = all[0], t.other = all[1], t.weights = all[2], t.taken = all[3];
     t.sums = t.taken + 36 * w->chunk * w->c;
-    bool won = trial_bind(&t, all[5]) == TG_OK && wins(&t);
+    bool won = trial_bind(&t, all[4]) == TG_OK && wins(&t);
     tg_prim_unbind(t.direct_call);
     tg_prim_unbind(t.product_call);
-    for (int i = 0; i < 6; i++) tg_block_free(all[i], (size_t)n[i] * sizeof(float) + 64);
+    for (int i = 0; i < BUFFERS; i++) tg_block_drop(all[i], (size_t)n[i] * sizeof(float) + 64);
     return won;
 }
 
