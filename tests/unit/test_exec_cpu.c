@@ -260,9 +260,30 @@ static void moves(void **state)
     RUN(cases);
 }
 
+/* Parts of rows, as a detector's boxes have them: several rows go through a program together. */
+static void short_rows(void **state)
+{
+    (void)state;
+    for (int64_t n = 1; n <= 17; n++) {
+        char low[64], high[64], what[32];
+        net m = net_new((uint64_t)n);
+        tg_value x = net_input(&m, tg_shape_of(2, 151, 2 * n));
+        snprintf(low, sizeof low, "starts=0 ends=%d axes=2", (int)n);
+        snprintf(high, sizeof high, "starts=%d ends=%d axes=2", (int)n, (int)(2 * n));
+        snprintf(what, sizeof what, "rows of %d", (int)n);
+        tg_value a = net_node(&m, "Slice", low, x), b = net_node(&m, "Slice", high, x);
+        tg_value each = net_weight(&m, tg_shape_of(151, n)), row = net_weight(&m, tg_shape_of(n));
+        tg_value y = net_node(&m, "Add", "", net_node(&m, "Mul", "", a, each), b);
+        tg_value z = net_node(&m, "Exp", "", net_node(&m, "Mul", "", b, row));
+        tg_value both = net_node(&m, "Sub", "", z, net_weight(&m, tg_shape_of(2, 151, 1)));
+        tg_graph *g = net_done(&m, y, both, net_node(&m, "Concat", "axis=2", y, both));
+        if (net_agrees(g, what).reference) fail_msg("%s: by reference", what);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolutions), cmocka_unit_test(products),    cmocka_unit_test(pools),
     cmocka_unit_test(norms),        cmocka_unit_test(elementwise), cmocka_unit_test(broadcasts),
-    cmocka_unit_test(reductions),   cmocka_unit_test(moves),
+    cmocka_unit_test(reductions),   cmocka_unit_test(moves),       cmocka_unit_test(short_rows),
 };
 UNIT_MAIN(tests)

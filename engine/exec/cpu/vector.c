@@ -135,11 +135,64 @@ static void run_row(const tg_vector *p, program_fn fn, char *const *at, const fl
     }
 }
 
+/* Rows too short to be run each by itself: several go through the program together. */
+enum { SHORT_ROW = 16 };
+
+static bool has_short_rows(const tg_vector *p)
+{
+    int inner = p->rank - 1;
+    if (p->rank < 2 || p->dim[inner] > SHORT_ROW || p->dim[inner - 1] < 2) return false;
+    for (int i = 0; i < p->n_in + p->n_out; i++)
+        if (p->period[i] || !is_float(&p->code[i])) return false;
+    return true;
+}
+
+/* Elements that lie `step` apart, in rows that lie `row` apart, behind each other; or back. */
+static void move_rows(bool back, float *at, int64_t row, int64_t step, int64_t rows, int64_t n,
+                      float *reg)
+{
+    if (n == 2 && step == 1) {
+        for (int64_t r = 0; r < rows; r++, at += row, reg += 2)
+            memcpy(back ? at : reg, back ? reg : at, 2 * sizeof *at);
+        return;
+    }
+    for (int64_t r = 0; r < rows; r++, at += row, reg += n)
+        for (int64_t k = 0; k < n; k++)
+            if (back) at[k * step] = reg[k];
+            else reg[k] = at[k * step];
+}
+
+/* The two innermost axes. */
+static void run_short_rows(const tg_vector *p, program_fn fn, char *const *at, registers *r)
+{
+    const float *in[TG_VECTOR_REGISTERS];
+    float *to[TG_VECTOR_REGISTERS];
+    int inner = p->rank - 1, outer = p->rank - 2;
+    int64_t n = p->dim[inner], together = TG_VECTOR_BLOCK / n;
+    for (int i = 0; i < p->n_registers; i++) in[i] = to[i] = r->block[i];
+    for (int64_t done = 0; done < p->dim[outer]; done += together) {
+        int64_t rows = p->dim[outer] - done < together ? p->dim[outer] - done : together;
+        for (int i = 0; i < p->n_in; i++)
+            move_rows(false, (float *)at[i] + done * p->stride[i][outer], p->stride[i][outer],
+                      p->stride[i][inner], rows, n, r->block[i]);
+        fn(p, in, to, (int)((rows * n + 15) / 16));
+        for (int i = 0; i < p->n_out; i++) {
+            const int64_t *stride = p->stride[p->n_in + i];
+            move_rows(true, (float *)at[p->n_in + i] + done * stride[outer], stride[outer],
+                      stride[inner], rows, n, r->block[p->out[i]]);
+        }
+    }
+}
+
 static void run_axis(const tg_vector *p, program_fn fn, int axis, char *const *at,
                      const float *tiles, registers *r)
 {
     char *here[TG_VECTOR_OPERANDS];
     int n = p->n_in + p->n_out;
+    if (axis == p->rank - 2 && has_short_rows(p)) {
+        run_short_rows(p, fn, at, r);
+        return;
+    }
     if (axis == p->rank - 1) {
         run_row(p, fn, at, tiles, r);
         return;
