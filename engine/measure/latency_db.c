@@ -5,11 +5,13 @@
 #include "engine/base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,12 +20,17 @@
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)
 
-/* Invariants: sql is NULL where nothing can be kept; find and put are set while it is not. */
+/*
+ * Invariants: sql is NULL where nothing can be kept; find and put are set while it is not. `file`
+ * is what lay at the path when it was opened last.
+ */
 struct tg_latency_db {
     pthread_mutex_t lock;
     char *path;
+    ino_t file;
     sqlite3 *sql;
     sqlite3_stmt *find, *put;
+    bool complained;
 };
 
 static void close_sql(tg_latency_db *db)
@@ -63,19 +70,29 @@ static int make_table(sqlite3 *sql)
     return rc;
 }
 
+/* A table of this version that has other columns is somebody else's, or damaged. */
 static int prepare(tg_latency_db *db)
 {
     int rc = sqlite3_prepare_v2(db->sql,
                                 "SELECT ms, n FROM latency WHERE backend = ?1 AND device = ?2"
                                 " AND threads = ?3 AND operator = ?4",
                                 -1, &db->find, NULL);
-    if (rc != SQLITE_OK) return rc;
-    return sqlite3_prepare_v2(db->sql, "INSERT OR REPLACE INTO latency VALUES (?1,?2,?3,?4,?5,?6)",
-                              -1, &db->put, NULL);
+    if (rc == SQLITE_OK)
+        rc =
+            sqlite3_prepare_v2(db->sql, "INSERT OR REPLACE INTO latency VALUES (?1,?2,?3,?4,?5,?6)",
+                               -1, &db->put, NULL);
+    return rc == SQLITE_ERROR ? SQLITE_CORRUPT : rc;
+}
+
+static ino_t file_at(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
 static int open_sql(tg_latency_db *db)
 {
+    db->file = file_at(db->path);
     int rc =
         sqlite3_open_v2(db->path, &db->sql,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
@@ -86,6 +103,7 @@ static int open_sql(tg_latency_db *db)
     if (rc == SQLITE_OK) rc = make_table(db->sql);
     if (rc == SQLITE_OK) rc = prepare(db);
     if (rc != SQLITE_OK) close_sql(db);
+    else if (!db->file) db->file = file_at(db->path);
     return rc;
 }
 
@@ -108,10 +126,26 @@ static bool is_broken(int rc)
     return rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT;
 }
 
-/* The file goes to PATH.broken, where a person may look at it; the next one begins empty. */
+/* The lock of those who set a file aside, in a file beside it; -1 where there can be none. */
+static int take_lock(const tg_latency_db *db)
+{
+    size_t size = strlen(db->path) + 16;
+    char *name = tg_malloc(size);
+    snprintf(name, size, "%s.lock", db->path);
+    int fd = open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    free(name);
+    if (fd >= 0) flock(fd, LOCK_EX);
+    return fd;
+}
+
+/*
+ * The file goes to PATH.broken, where a person may look at it; the next one begins empty. Nothing
+ * happens if another process has put a new one there meanwhile.
+ */
 static void set_aside(tg_latency_db *db)
 {
     static const char *const extra[] = {"-wal", "-shm"};
+    if (file_at(db->path) != db->file) return;
     size_t size = strlen(db->path) + 16;
     char *to = tg_malloc(size);
     snprintf(to, size, "%s.broken", db->path);
@@ -125,13 +159,19 @@ static void set_aside(tg_latency_db *db)
     free(to);
 }
 
-static void open_or_rebuild(tg_latency_db *db)
+static int rebuild(tg_latency_db *db)
 {
+    int lock = take_lock(db);
+    set_aside(db);
     int rc = open_patiently(db);
-    if (is_broken(rc)) {
-        set_aside(db);
-        rc = open_patiently(db);
-    }
+    if (lock >= 0) close(lock);
+    return rc;
+}
+
+static void open_or_rebuild(tg_latency_db *db, bool broken)
+{
+    int rc = broken ? SQLITE_CORRUPT : open_patiently(db);
+    if (is_broken(rc)) rc = rebuild(db);
     if (rc != SQLITE_OK)
         tg_log(TG_LOG_NOTE, "latencies are not kept: %s: %s", db->path, sqlite3_errstr(rc));
 }
@@ -165,7 +205,7 @@ tg_latency_db *tg_latency_db_open(const char *path)
     db->path = path ? tg_strdup(path) : default_path();
     if (!db->path) return db;
     if (!path) make_folders(db->path);
-    open_or_rebuild(db);
+    open_or_rebuild(db, false);
     return db;
 }
 
@@ -192,13 +232,16 @@ static void bind_key(sqlite3_stmt *s, const tg_latency_key *key)
     sqlite3_bind_int64(s, 4, (sqlite3_int64)key->operator_hash);
 }
 
-/* Damage may show late. */
+/* Damage may show late, and a disk may become full. */
 static void look_at(tg_latency_db *db, int rc)
 {
-    if (!is_broken(rc)) return;
-    close_sql(db);
-    set_aside(db);
-    open_or_rebuild(db);
+    if (is_broken(rc)) {
+        close_sql(db);
+        open_or_rebuild(db, true);
+    } else if (rc != SQLITE_ROW && rc != SQLITE_DONE && !db->complained) {
+        db->complained = true;
+        tg_log(TG_LOG_NOTE, "a latency is not kept: %s: %s", db->path, sqlite3_errstr(rc));
+    }
 }
 
 bool tg_latency_db_find(tg_latency_db *db, const tg_latency_key *key, double *ms, int *n)
