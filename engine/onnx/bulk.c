@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 enum { LEAST = 1024, ALIGN = 64 }; /* of a tensor that is written beside the model */
+enum { PIECE = 1 << 20 };
 
 /* A file under a temporary name; `failed` once anything went wrong, with errno then in `error`. */
 typedef struct aside {
@@ -22,13 +23,23 @@ typedef struct aside {
     int error;
 } aside;
 
+static bool all_zero(const uint8_t *bytes, size_t n)
+{
+    return !bytes[0] && memcmp(bytes, bytes + 1, n - 1) == 0;
+}
+
+/* Long runs of zeros become holes, as they may have been where they come from. */
 static void append(ProtobufCBuffer *buffer, size_t n, const uint8_t *bytes)
 {
     aside *a = (aside *)(void *)buffer;
-    if (a->failed || !n) return;
-    a->failed = fwrite(bytes, 1, n, a->file) != n;
-    if (a->failed) a->error = errno;
-    a->size += n;
+    for (size_t piece; n && !a->failed; n -= piece, bytes += piece) {
+        piece = n < PIECE ? n : PIECE;
+        if (piece == PIECE && all_zero(bytes, piece))
+            a->failed = fseeko(a->file, (off_t)piece, SEEK_CUR) != 0;
+        else a->failed = fwrite(bytes, 1, piece, a->file) != piece;
+        if (a->failed) a->error = errno;
+        a->size += piece;
+    }
 }
 
 /* A new file has the mode that the person's mask leaves; mkstemp's is private. */
@@ -51,7 +62,8 @@ static void aside_open(aside *a, const char *path)
 static void aside_close(aside *a)
 {
     if (!a->file) return;
-    if (!a->failed && (fflush(a->file) != 0 || fsync(fileno(a->file)) != 0)) {
+    if (!a->failed && (fflush(a->file) != 0 || ftruncate(fileno(a->file), (off_t)a->size) != 0 ||
+                       fsync(fileno(a->file)) != 0)) {
         a->failed = true;
         a->error = errno;
     }
