@@ -100,15 +100,26 @@ typedef struct pair {
     uint64_t a, b;
 } pair;
 
+/* By a mask: what is chosen is rarely foreseen. */
 #define CHOOSE(T)                                                                                  \
     {                                                                                              \
         const T *x = tg_element_at(&call->in[1], b->at[1]);                                        \
         const T *z = tg_element_at(&call->in[2], b->at[2]);                                        \
         T *y = tg_element_at(&call->out[0], b->to);                                                \
         for (int64_t i = 0; i < b->n; i++)                                                         \
-            y[i] = c[i * b->step[0]] ? x[i * b->step[1]] : z[i * b->step[2]];                      \
+            y[i] = PICK(T, c[i * b->step[0]], x[i * b->step[1]], z[i * b->step[2]]);               \
         break;                                                                                     \
     }
+#define PICK(T, c, a, b) ((T)(((a) & (T)(0 - (T)((c) != 0))) | ((b) & (T)((T)((c) != 0) - 1))))
+
+static void choose_pairs(tg_call *call, const tg_broadcast *b, const uint8_t *c)
+{
+    const pair *x = tg_element_at(&call->in[1], b->at[1]);
+    const pair *z = tg_element_at(&call->in[2], b->at[2]);
+    pair *y = tg_element_at(&call->out[0], b->to);
+    for (int64_t i = 0; i < b->n; i++)
+        y[i] = c[i * b->step[0]] ? x[i * b->step[1]] : z[i * b->step[2]];
+}
 
 static void choose_row(tg_call *call, const tg_broadcast *b)
 {
@@ -118,7 +129,7 @@ static void choose_row(tg_call *call, const tg_broadcast *b)
     case 2: CHOOSE(uint16_t)
     case 4: CHOOSE(uint32_t)
     case 8: CHOOSE(uint64_t)
-    default: CHOOSE(pair)
+    default: choose_pairs(call, b, c);
     }
 }
 

@@ -217,7 +217,61 @@ static void quantised_networks_run_on_bytes(void **state)
     }
 }
 
+static void one_input(void **state)
+{
+    (void)state;
+    static const char *const wide[] = {
+        "Tan",      "Atan",   "Sinh",     "Cosh", "Asinh", "Selu", "Celu", "ThresholdedRelu",
+        "Softsign", "Shrink", "Softplus", "Sin",  "Cos",   "Sqrt", "Log",  "IsNaN",
+        "IsInf"};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+        check(wide[i], "", 1, 0, ARGS(F32(3, 7, 11)));
+        check(wide[i], "", 1, 0, ARGS(ANY(F32, -90, 90, 1, 257)));
+        check(wide[i], "", 1, 0, ARGS(ANY(F32, 0, 0, 1)));
+    }
+    check("Asin", "", 1, 0, ARGS(ANY(F32, -1, 1, 50)));
+    check("Acos", "", 1, 0, ARGS(ANY(F32, -1, 1, 50)));
+    check("Atanh", "", 1, 0, ARGS(ANY(F32, -0.99, 0.99, 50)));
+    check("Acosh", "", 1, 0, ARGS(ANY(F32, 1, 30, 50)));
+    check("Log", "", 1, 0, ARGS(ANY(F32, 1e-37, 1e-30, 40)));
+    check("Log", "", 1, 0, ARGS(ANY(F32, 1e-41, 1e-39, 40)));
+    check("Log", "", 1, 0, ARGS(ANY(F32, 1e30, 3e38, 40)));
+    check("Sin", "", 1, 0, ARGS(ANY(F32, -9e5, 9e5, 40)));
+    check("Cos", "", 1, 0, ARGS(ANY(F32, -8000, 8000, 400)));
+    check("Celu", "alpha=0.25", 1, 0, ARGS(F32(40)));
+    check("Shrink", "bias=0.25 lambd=1", 1, 0, ARGS(F32(40)));
+    check("Mean", "", 1, 0, ARGS(F32(4, 1, 5), F32(3, 1), F32(4, 3, 5)));
+    check("Not", "", 1, 0, ARGS(ANY(BOOL, 0, 1, 9)));
+    check("BitwiseNot", "", 1, 0, ARGS(ANY(I32, -99, 99, 9)));
+    check("Cast", "to=7", 1, 0, ARGS(ANY(F32, -9, 9, 2, 3)));
+    check("Cast", "to=10", 1, 0, ARGS(ANY(F32, -9, 9, 700)));
+    check("Cast", "to=9", 1, 0, ARGS(ANY(I64, 0, 1, 7)));
+}
+
+static void two_and_more_inputs(void **state)
+{
+    (void)state;
+    static const char *const ints[] = {"Mod",       "Equal",       "Greater",    "GreaterOrEqual",
+                                       "Less",      "LessOrEqual", "BitwiseAnd", "BitwiseOr",
+                                       "BitwiseXor"};
+    static const char *const bools[] = {"And", "Or", "Xor", "Equal"};
+    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++) {
+        check(ints[i], "", 1, 0, ARGS(ANY(I64, -9, 9, 2, 3, 5), ANY(I64, 1, 9, 3, 1)));
+        check(ints[i], "", 1, 0, ARGS(ANY(I32, -9, 9, 7), ANY(I32, 2, 2, 1)));
+        check(ints[i], "", 1, 0, ARGS(ANY(U8, 0, 9, 1), ANY(U8, 1, 9, 7)));
+    }
+    for (size_t i = 0; i < sizeof bools / sizeof *bools; i++)
+        check(bools[i], "", 1, 0, ARGS(ANY(BOOL, 0, 1, 4, 5), ANY(BOOL, 0, 1, 5)));
+    check("Less", "", 1, 0, ARGS(F32(3, 4, 1, 5), F32(4, 2, 1)));
+    check("BitShift", "direction=LEFT", 1, 0, ARGS(ANY(U32, 0, 99, 9), ANY(U32, 0, 9, 9)));
+    check("Where", "", 1, 0, ARGS(ANY(BOOL, 0, 1, 4, 1, 6), F32(4, 5, 6), F32(1)));
+    check("Where", "", 1, 0, ARGS(ANY(BOOL, 0, 1, 6), ANY(I64, -9, 9, 5, 1), ANY(I64, -9, 9, 6)));
+    check("Where", "", 1, 0, ARGS(ANY(BOOL, 0, 1, 1), ANY(BOOL, 0, 1, 5), ANY(BOOL, 0, 1, 5)));
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(one_input),
+    cmocka_unit_test(two_and_more_inputs),
     cmocka_unit_test(quantised_networks_run_on_bytes),
     cmocka_unit_test(quantising),
     cmocka_unit_test(products_of_bytes),

@@ -101,6 +101,37 @@ static tg_status emit_swish(tg_emit *e, const tg_node *node)
     return TG_OK;
 }
 
+static tg_status emit_selu(tg_emit *e, const tg_node *node)
+{
+    int x = tg_emit_input(e, node->in[0]);
+    x = tg_emit_op(e, TG_V_ELU, x, x, tg_attr_or(node, "alpha", 0), 0);
+    tg_emit_result(e, node, tg_emit_op(e, TG_V_MULK, x, x, tg_attr_or(node, "gamma", 0), 0));
+    return TG_OK;
+}
+
+/* max(x, 0) + min(0, alpha (exp(x / alpha) - 1)). */
+static tg_status emit_celu(tg_emit *e, const tg_node *node)
+{
+    float alpha = tg_attr_or(node, "alpha", 1);
+    if (!(alpha > 1e-20f && alpha < 1e20f)) return tg_fail(TG_UNSUPPORTED, "alpha %g", alpha);
+    int x = tg_emit_input(e, node->in[0]);
+    int above = tg_emit_op(e, TG_V_RELU, x, x, 0, 0);
+    int y = tg_emit_op(e, TG_V_MULK, x, x, 1 / alpha, 0);
+    y = tg_emit_op(e, TG_V_CLIP, y, y, -INFINITY, 0);
+    y = tg_emit_op(e, TG_V_ELU, y, y, alpha, 0);
+    tg_emit_result(e, node, tg_emit_op(e, TG_V_ADD, above, y, 0, 0));
+    return TG_OK;
+}
+
+static tg_status emit_mean(tg_emit *e, const tg_node *node)
+{
+    int y = tg_emit_input(e, node->in[0]);
+    for (int i = 1; i < node->n_in; i++)
+        y = tg_emit_op(e, TG_V_ADD, y, tg_emit_input(e, node->in[i]), 0, 0);
+    tg_emit_result(e, node, tg_emit_op(e, TG_V_MULK, y, y, 1.0f / (float)node->n_in, 0));
+    return TG_OK;
+}
+
 static tg_status floats_of(tg_cpu_plan *p, tg_value v, const float **x)
 {
     tg_operand at;
@@ -205,7 +236,7 @@ static bool extra_inputs_fit(const tg_graph *g, const tg_node *node, const tg_el
             if (!tg_graph_maker(g, node->in[i])->constant) return false;
         return tg_attr_or(node, "training_mode", 0) == 0;
     }
-    return row->arity == 2 || node->n_in == 1;
+    return row->arity == 2 || row->emit == emit_mean || node->n_in == 1;
 }
 
 static bool quantize_fits(const tg_graph *g, const tg_node *node)

@@ -69,6 +69,12 @@ static int power(tg_emit *e, int x, float k)
     if (k == 2) return tg_emit_op(e, TG_V_SQUARE, x, x, 0, 0);
     if (k == 0.5f) return tg_emit_op(e, TG_V_SQRT, x, x, 0, 0);
     if (k == 1) return tg_emit_op(e, TG_V_MULK, x, x, 1, 0);
+    if (k == -1) return tg_emit_op(e, TG_V_RDIVK, x, x, 1, 0);
+    if (k == 3 || k == 4) {
+        int square = tg_emit_op(e, TG_V_SQUARE, x, x, 0, 0);
+        if (k == 4) return tg_emit_op(e, TG_V_SQUARE, square, square, 0, 0);
+        return tg_emit_op(e, TG_V_MUL, square, x, 0, 0);
+    }
     return tg_emit_op(e, TG_V_POWK, x, x, k, 0);
 }
 

@@ -7,19 +7,48 @@
 /* Vectors of 64 bytes never cross a call here: their passing does not matter. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
+/* Angles up to which their reduction keeps single precision. */
+#define SMALL_ANGLE 8192.0f
+
+typedef float sixteen __attribute__((vector_size(64), aligned(4), may_alias));
+
+static inline __attribute__((always_inline)) sixteen sqrt_each(sixteen x)
+{
+    for (int k = 0; k < 16; k++) x[k] = sqrtf(x[k]);
+    return x;
+}
+
 #ifdef __x86_64__
+#include <immintrin.h>
+
+static inline __attribute__((always_inline, target("avx2,fma"))) sixteen sqrt_halves(sixteen x)
+{
+    union {
+        sixteen all;
+        __m256 half[2];
+    } u = {.all = x};
+    u.half[0] = _mm256_sqrt_ps(u.half[0]);
+    u.half[1] = _mm256_sqrt_ps(u.half[1]);
+    return u.all;
+}
+
 #define NAME(x) wide_##x
+#define SQRT(x) _mm512_sqrt_ps((__m512)(x))
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
 #include "vector_body.h"
+#undef SQRT
 #undef NAME
 #undef TARGET
 #define NAME(x) middle_##x
+#define SQRT(x) sqrt_halves(x)
 #define TARGET __attribute__((target("avx2,fma")))
 #include "vector_body.h"
+#undef SQRT
 #undef NAME
 #undef TARGET
 #endif
 #define NAME(x) base_##x
+#define SQRT(x) sqrt_each(x)
 #define TARGET
 #include "vector_body.h"
 #undef NAME

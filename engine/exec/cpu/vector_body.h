@@ -91,6 +91,71 @@ INLINE V NAME(erf)(V x)
     return NAME(choose)(z < 0.25f, s * x, far);
 }
 
+/* Cephes' logf; what is below the normal numbers is scaled as a whole number. */
+INLINE V NAME(log)(V x)
+{
+    VI tiny = ((VI)x < 0x00800000) & ((VI)x > 0);
+    V scaled = NAME(choose)(tiny, __builtin_convertvector((VI)x, V), x);
+    VI bits = (VI)scaled;
+    VI e = ((bits >> 23) & 0xff) - 126;
+    V m = (V)((bits & 0x7fffff) | 0x3f000000); /* in [1/2, 1) */
+    VI low = m < 0.707106781186547524f;
+    m = NAME(choose)(low, m + m, m) - 1.0f;
+    V n = __builtin_convertvector(e + low - (tiny & 149), V);
+    V z = m * m;
+    V p = NAME(all)(7.0376836292e-2f);
+    p = p * m - 1.1514610310e-1f;
+    p = p * m + 1.1676998740e-1f;
+    p = p * m - 1.2420140846e-1f;
+    p = p * m + 1.4249322787e-1f;
+    p = p * m - 1.6668057665e-1f;
+    p = p * m + 2.0000714765e-1f;
+    p = p * m - 2.4999993993e-1f;
+    p = p * m + 3.3333331174e-1f;
+    V y = p * m * z + n * -2.12194440e-4f - 0.5f * z;
+    y = m + y + n * 0.693359375f;
+    y = NAME(choose)((VI)x == 0x7f800000, x, y);
+    y = NAME(choose)(((VI)x & 0x7fffffff) == 0, NAME(all)(-__builtin_inff()), y);
+    VI bad = (((VI)x < 0) & (((VI)x & 0x7fffffff) != 0)) | (x != x);
+    return NAME(choose)(bad, NAME(all)(__builtin_nanf("")), y);
+}
+
+/* max(x, 0) + log(1 + exp(-|x|)), the rounding of the sum made good. */
+INLINE V NAME(softplus)(V x)
+{
+    V u = NAME(exp)((V)((VI)x | (int32_t)0x80000000));
+    V w = 1.0f + u;
+    V y = NAME(log)(w) + (u - (w - 1.0f)) / w;
+    return NAME(choose)(x < 0.0f, (V){0}, x) + y;
+}
+
+/* Cephes' sinf and cosf after a reduction in three parts: good for |x| below SMALL_ANGLE. */
+INLINE V NAME(wave)(V x, int quarter)
+{
+    V t = x * 0.636619772f + 12582912.0f;
+    V n = t - 12582912.0f;
+    VI q = __builtin_convertvector(n, VI) + quarter;
+    V r = x - n * 1.5703125f - n * 4.837512969970703125e-4f - n * 7.54978995489188216e-8f;
+    V z = r * r;
+    V s = NAME(all)(-1.9515295891e-4f);
+    s = s * z + 8.3321608736e-3f;
+    s = s * z - 1.6666654611e-1f;
+    s = s * z * r + r;
+    V c = NAME(all)(2.443315711809948e-5f);
+    c = c * z - 1.388731625493765e-3f;
+    c = c * z + 4.166664568298827e-2f;
+    c = c * z * z - 0.5f * z + 1.0f;
+    V y = NAME(choose)((q & 1) != 0, c, s);
+    return (V)((VI)y ^ ((q & 2) << 30));
+}
+
+TARGET static bool NAME(small_angles)(const float *x, int n)
+{
+    for (int i = 0; i < 16 * n; i++)
+        if (!(x[i] < SMALL_ANGLE && x[i] > -SMALL_ANGLE)) return false;
+    return true;
+}
+
 #define EACH(expr)                                                                                 \
     for (int i = 0; i < n; i++) {                                                                  \
         V a = va[i];                                                                               \
@@ -141,12 +206,32 @@ TARGET static void NAME(apply)(const tg_vector_op *op, const float *pa, const fl
     case TG_V_TANH: EACH(NAME(tanh)(a));
     case TG_V_ERF: EACH(NAME(erf)(a));
     case TG_V_ELU: EACH(NAME(choose)(a < 0.0f, k0 * (NAME(exp)(a) - 1.0f), a));
-    case TG_V_SQRT: ONE_BY_ONE(sqrtf(a));
+    case TG_V_SQRT: EACH((V)SQRT(a));
     case TG_V_POWK: ONE_BY_ONE(powf(a, k0));
-    case TG_V_SOFTPLUS: ONE_BY_ONE(a > 20 ? a : log1pf(expf(a)));
-    case TG_V_LOG: ONE_BY_ONE(logf(a));
-    case TG_V_SIN: ONE_BY_ONE(sinf(a));
-    case TG_V_COS: ONE_BY_ONE(cosf(a));
+    case TG_V_SOFTPLUS: EACH(NAME(softplus)(a));
+    case TG_V_LOG: EACH(NAME(log)(a));
+    case TG_V_SIN:
+        if (!NAME(small_angles)(pa, n)) {
+            ONE_BY_ONE(sinf(a));
+        }
+        EACH(NAME(wave)(a, 0));
+    case TG_V_COS:
+        if (!NAME(small_angles)(pa, n)) {
+            ONE_BY_ONE(cosf(a));
+        }
+        EACH(NAME(wave)(a, 1));
+    case TG_V_SOFTSIGN: EACH(a / (1.0f + (V)((VI)a & 0x7fffffff)));
+    case TG_V_ABOVE: EACH(NAME(choose)(a > k0, a, (V){0}));
+    case TG_V_SHRINK: EACH(NAME(choose)(a < -k1, a + k0, NAME(choose)(a > k1, a - k0, (V){0})));
+    case TG_V_TAN: ONE_BY_ONE(tanf(a));
+    case TG_V_ASIN: ONE_BY_ONE(asinf(a));
+    case TG_V_ACOS: ONE_BY_ONE(acosf(a));
+    case TG_V_ATAN: ONE_BY_ONE(atanf(a));
+    case TG_V_SINH: ONE_BY_ONE(sinhf(a));
+    case TG_V_COSH: ONE_BY_ONE(coshf(a));
+    case TG_V_ASINH: ONE_BY_ONE(asinhf(a));
+    case TG_V_ACOSH: ONE_BY_ONE(acoshf(a));
+    case TG_V_ATANH: ONE_BY_ONE(atanhf(a));
     case TG_V_FLOOR: ONE_BY_ONE(floorf(a));
     case TG_V_CEIL: ONE_BY_ONE(ceilf(a));
     case TG_V_ROUND: ONE_BY_ONE(rintf(a));
