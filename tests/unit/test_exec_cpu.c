@@ -255,7 +255,7 @@ static void moves(void **state)
         {"Pad", "pads=1,2 value=1.5", "x", {D(1, 4)}, 0, 0},
         {"Pad", "pads=-1,0,2,-1", "x", {D(2, 4, 5)}, 1, 0},
         {"Pad", "pads=1,1 mode=reflect", "x", {D(1, 4)}, 1, 0},
-        {"Tile", "repeats=2,3", "x", {D(2, 4, 5)}, 1, 0},
+        {"Tile", "repeats=2,3", "x", {D(2, 4, 5)}, 0, 0},
     };
     RUN(cases);
 }
