@@ -16,6 +16,7 @@
 #include "engine/ir/build.h"
 #include "engine/ir/eval.h"
 #include "engine/ir/graph.h"
+#include "engine/ir/list.h"
 #include "engine/ops/cost.h"
 #include "engine/ops/ops.h"
 

@@ -5,6 +5,7 @@
 #include "engine/exec/backend.h"
 #include "engine/ir/build.h"
 #include "engine/ir/eval.h"
+#include "engine/ir/list.h"
 #include "engine/ir/value.h"
 #include "engine/onnx/onnx.h"
 #include "engine/ops/ops.h"
@@ -80,10 +81,30 @@ static void fill(tg_tensor *t, const char *values)
     }
 }
 
-/* "T[2,3]" is an input, "int64[2]=0,1" a constant, "-" absent. False: no such type. */
+static void drop_list(void *list)
+{
+    tg_list_unref(list);
+}
+
+/* Of "seq:T[2,3]" and "opt:T[2,3]": the list of one item. */
+static void put_in_list(trial *r, const char *word, tg_tensor *t)
+{
+    tg_dtype dtype = *word == 's' ? tg_dtype_seq(t->dtype) : tg_dtype_opt(t->dtype);
+    tg_list *list = tg_list_new(1);
+    tg_arena_hold(r->arena, drop_list, list);
+    tg_list_set(list, 0, t);
+    *t = tg_list_value(dtype, list);
+}
+
+/*
+ * "T[2,3]" is an input, "int64[2]=0,1" a constant, "-" absent, "seq:T[2,3]" and "opt:T[2,3]" are
+ * lists. False: no such type.
+ */
 static bool add_input(trial *r, const char *word, tg_dtype type)
 {
     char name[WORD];
+    const char *list = strchr(word, ':') ? word : NULL;
+    if (list) word = strchr(word, ':') + 1;
     const char *open = strchr(word, '['), *values = strchr(word, '=');
     tg_tensor *t = &r->in[r->n_in];
     int64_t dims[MOST_INTS];
@@ -96,7 +117,8 @@ static bool add_input(trial *r, const char *word, tg_dtype type)
     *t = (tg_tensor){dtype, tg_shape_from(dims, read_ints(open + 1, dims)), NULL};
     t->data = tg_arena_alloc(r->arena, tg_tensor_bytes(t) + 16);
     fill(t, values ? values + 1 : NULL);
-    tg_type whole = {dtype, t->shape};
+    if (list) put_in_list(r, list, t);
+    tg_type whole = {t->dtype, t->shape};
     snprintf(name, sizeof name, "x%d", r->n_in);
     r->value[r->n_in - 1] = values
                                 ? tg_build_const(r->b, dtype, &t->shape, tg_tensor_weight(t), name)
@@ -131,6 +153,7 @@ static void add_attr(trial *r, const char *word, tg_dtype type)
     *word_list = tg_arena_strdup(r->arena, value);
     tg_attr a = TG_ATTR_OF_INTS(ints, count);
     if (spec->kind == TG_ATTR_INT) a = TG_ATTR_OF_INT(*value == 'T' ? type : ints[0]);
+    if (spec->kind == TG_ATTR_TYPE) a = (tg_attr){.kind = TG_ATTR_TYPE, .i = (int64_t)type};
     if (spec->kind == TG_ATTR_FLOAT) a = TG_ATTR_OF_FLOAT(strtof(value, NULL));
     if (spec->kind == TG_ATTR_STR) a = tg_attr_str(*word_list);
     if (spec->kind == TG_ATTR_TENSOR) a = (tg_attr){TG_ATTR_TENSOR, 1, {.tensor = one(r, type)}};
@@ -251,9 +274,10 @@ static void add_flags(unsigned flags, tg_str *out)
     static const struct {
         unsigned flag;
         const char *word;
-    } words[] = {{TG_COMMUTES, "commutes"}, {TG_ELTWISE, "element-wise"},
-                 {TG_VIEW, "moves only"},   {TG_RANDOM, "random"},
-                 {TG_LINEAR, "linear"},     {TG_ACCUMULATES, "accumulates"}};
+    } words[] = {{TG_COMMUTES, "commutes"},       {TG_ELTWISE, "element-wise"},
+                 {TG_VIEW, "moves only"},         {TG_RANDOM, "random"},
+                 {TG_LINEAR, "linear"},           {TG_ACCUMULATES, "accumulates"},
+                 {TG_TAKES_LISTS, "takes lists"}, {TG_GIVES_LISTS, "gives lists"}};
     bool first = true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (!(flags & words[i].flag)) continue;

@@ -2,6 +2,7 @@
 /* Comparing tensors. */
 #include "verify.h"
 
+#include "engine/ir/list.h"
 #include "engine/ir/value.h"
 
 #include <math.h>
@@ -90,6 +91,24 @@ static tg_status compare_exactly(const tg_tensor *want, const tg_tensor *got)
     return TG_OK;
 }
 
+/* Item by item; the largest differences of all. */
+static tg_status compare_lists(const tg_tensor *want, const tg_tensor *got, double depth,
+                               double *max_abs, double *max_relative)
+{
+    const tg_list *a = tg_list_of(want), *b = tg_list_of(got);
+    if (a->n != b->n)
+        return tg_fail(TG_DIFFERS, "items are %lld, not %lld", (long long)b->n, (long long)a->n);
+    for (int64_t i = 0; i < a->n; i++) {
+        double most, relative;
+        tg_status status =
+            tg_tensor_compare(&a->item[i].tensor, &b->item[i].tensor, depth, &most, &relative);
+        *max_abs = fmax(*max_abs, most);
+        *max_relative = fmax(*max_relative, relative);
+        if (status != TG_OK) return tg_wrap(status, "item %lld", (long long)i);
+    }
+    return TG_OK;
+}
+
 tg_status tg_tensor_compare(const tg_tensor *want, const tg_tensor *got, double depth,
                             double *max_abs, double *max_relative)
 {
@@ -101,6 +120,8 @@ tg_status tg_tensor_compare(const tg_tensor *want, const tg_tensor *got, double 
     if (!tg_shape_equal(&want->shape, &got->shape))
         return tg_fail(TG_DIFFERS, "shape is %s, not %s", tg_shape_text(a, &got->shape),
                        tg_shape_text(b, &want->shape));
+    if (tg_dtype_is_list(want->dtype))
+        return compare_lists(want, got, depth, max_abs, max_relative);
     if (want->dtype == TG_STR) return compare_strings(want, got);
     if (tg_dtype_kind(want->dtype) == 'f')
         return compare_floats(want, got, depth, max_abs, max_relative);

@@ -120,6 +120,7 @@ bool tg_attr_equal(const tg_attr *a, const tg_attr *b)
 {
     if (a->kind != b->kind || a->n != b->n) return false;
     switch (a->kind) {
+    case TG_ATTR_TYPE:
     case TG_ATTR_INT: return a->i == b->i;
     case TG_ATTR_FLOAT: return memcmp(&a->f, &b->f, sizeof a->f) == 0;
     case TG_ATTR_STR:
@@ -146,6 +147,7 @@ uint64_t tg_attr_hash(uint64_t h, const tg_attr *a)
 {
     h = tg_hash_add(h, (uint64_t)a->kind);
     switch (a->kind) {
+    case TG_ATTR_TYPE:
     case TG_ATTR_INT: return tg_hash_add(h, (uint64_t)a->i);
     case TG_ATTR_FLOAT: return tg_hash_bytes(h, &a->f, sizeof a->f);
     case TG_ATTR_STR:
@@ -181,6 +183,7 @@ void tg_attr_print(const tg_attr *a, tg_str *out)
     case TG_ATTR_FLOAT: tg_str_addf(out, "%g", (double)a->f); break;
     case TG_ATTR_STR: tg_str_addn(out, a->s, a->n); break;
     case TG_ATTR_BYTES: tg_str_addf(out, "%u bytes", a->n); break;
+    case TG_ATTR_TYPE: tg_str_add(out, tg_dtype_name((tg_dtype)a->i)); break;
     case TG_ATTR_TENSOR:
         tg_str_addf(out, "%s %s", tg_dtype_name(a->tensor->dtype),
                     tg_shape_text(text, &a->tensor->shape));

@@ -19,7 +19,8 @@ typedef enum tg_attr_kind {
     TG_ATTR_FLOATS,
     TG_ATTR_STRS,
     TG_ATTR_TENSOR,
-    TG_ATTR_BYTES
+    TG_ATTR_BYTES,
+    TG_ATTR_TYPE /* of a value: i is its tg_dtype */
 } tg_attr_kind;
 
 typedef struct tg_attr {

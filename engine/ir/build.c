@@ -269,6 +269,7 @@ static tg_status infer(draft *d, const int64_t **known)
                                         : *tg_build_type(d->b, d->in[i]);
     d->out = TG_NEW_ARRAY(d->arena, tg_type, d->n_out + 1);
     for (int i = 0; i < d->n_out; i++) d->out[i] = (tg_type){TG_DTYPE_NONE, TG_SHAPE_UNKNOWN};
+    TG_TRY(tg_op_takes(d->row, in, d->n_in));
     if (!d->row->infer || (!(d->row->flags & TG_PARTIAL) && !inputs_complete(d, in))) {
         guess_types(d, in);
         return TG_OK;

@@ -20,20 +20,32 @@ void tg_call_alloc(tg_call *call, int i, tg_dtype dtype, tg_shape shape)
     call->out[i].data = tg_calloc(1, tg_tensor_bytes(&call->out[i]));
 }
 
+void tg_call_put(tg_call *call, int i, tg_tensor t)
+{
+    tg_tensor_free(&call->out[i]);
+    call->out[i] = t;
+}
+
 static const tg_tensor *given(void *ctx, int slot)
 {
     const tg_tensor *in = ctx;
     return in[slot].data ? &in[slot] : NULL;
 }
 
+static tg_type *types_of(const tg_tensor *in, int n, tg_arena *arena)
+{
+    tg_type *types = TG_NEW_ARRAY(arena, tg_type, n + 1);
+    for (int i = 0; i < n; i++)
+        types[i] = in[i].data ? (tg_type){in[i].dtype, in[i].shape}
+                              : (tg_type){TG_DTYPE_NONE, TG_SHAPE_UNKNOWN};
+    return types;
+}
+
 /* Types of the outputs for these very inputs; `attr` receives the canonical attributes. */
 static tg_status infer_now(const tg_node *node, const tg_tensor *in, tg_attr *attr, tg_type *out,
                            tg_arena *arena)
 {
-    tg_type *types = TG_NEW_ARRAY(arena, tg_type, node->n_in + 1);
-    for (int i = 0; i < node->n_in; i++)
-        types[i] = in[i].data ? (tg_type){in[i].dtype, in[i].shape}
-                              : (tg_type){TG_DTYPE_NONE, TG_SHAPE_UNKNOWN};
+    tg_type *types = types_of(in, node->n_in, arena);
     for (int i = 0; i < node->n_out; i++) out[i] = (tg_type){TG_DTYPE_NONE, TG_SHAPE_UNKNOWN};
     tg_infer_source source = {given, (void *)(uintptr_t)in};
     tg_infer infer = {.row = tg_op_get(node->op),
@@ -73,6 +85,7 @@ static tg_status call_kernel(const tg_node *node, const tg_tensor *in, tg_tensor
     const tg_op_row *row = tg_op_get(node->op);
     tg_attr *attr = TG_NEW_ARRAY(arena, tg_attr, node->attrs->n + 1);
     tg_type *types = TG_NEW_ARRAY(arena, tg_type, node->n_out + 1);
+    TG_TRY(tg_op_takes(row, types_of(in, node->n_in, arena), node->n_in));
     TG_TRY(output_types(node, in, attr, types, arena));
     for (int i = 0; i < node->n_out; i++) {
         out[i] = (tg_tensor){types[i].dtype, types[i].shape, NULL};

@@ -25,7 +25,7 @@ static const struct {
     tg_attr_kind kind;
 } kinds[] = {{"int", TG_ATTR_INT},       {"float", TG_ATTR_FLOAT},   {"str", TG_ATTR_STR},
              {"ints", TG_ATTR_INTS},     {"floats", TG_ATTR_FLOATS}, {"strs", TG_ATTR_STRS},
-             {"tensor", TG_ATTR_TENSOR}, {"bytes", TG_ATTR_BYTES}};
+             {"tensor", TG_ATTR_TENSOR}, {"bytes", TG_ATTR_BYTES},   {"type", TG_ATTR_TYPE}};
 
 static tg_attr_kind kind_named(const char *name)
 {
@@ -183,6 +183,16 @@ const tg_tensor *tg_infer_value(tg_infer *infer, int slot)
     if (slot >= infer->n_in || infer->in[slot].dtype == TG_DTYPE_NONE || !infer->source)
         return NULL;
     return infer->source->value(infer->source->ctx, slot);
+}
+
+tg_status tg_op_takes(const tg_op_row *row, const tg_type *in, int n)
+{
+    if (row->flags & (TG_TAKES_LISTS | TG_INTERNAL)) return TG_OK;
+    for (int i = 0; i < n; i++)
+        if (tg_dtype_is_list(in[i].dtype))
+            return tg_fail(TG_TYPE, "operator %s takes no %s as input %d", row->name,
+                           tg_dtype_name(in[i].dtype), i);
+    return TG_OK;
 }
 
 tg_status tg_axis_normalise(int64_t axis, int64_t rank, int64_t *out)

@@ -24,9 +24,11 @@ typedef enum tg_op_flag {
     TG_VIEW = 4,    /* moves or relabels elements, computes nothing */
     TG_RANDOM = 8,  /* two runs may differ: never folded, never merged */
     TG_LINEAR = 16, /* linear in each input with the others fixed */
-    TG_INTERNAL = 32,    /* not ONNX: never reaches a saved model */
-    TG_PARTIAL = 64,     /* infer copes with incomplete input types */
-    TG_ACCUMULATES = 128 /* sums over more than one element: rounding grows with depth */
+    TG_INTERNAL = 32,     /* not ONNX: never reaches a saved model */
+    TG_PARTIAL = 64,      /* infer copes with incomplete input types */
+    TG_ACCUMULATES = 128, /* sums over more than one element: rounding grows with depth */
+    TG_TAKES_LISTS = 512, /* sequences and optionals may be inputs */
+    TG_GIVES_LISTS = 1024 /* an output is a sequence or optional: never folded */
 } tg_op_flag;
 
 /* What shape inference is given. `attr` may be rewritten to the canonical form (see
@@ -70,6 +72,8 @@ typedef struct tg_call {
  * the caller of the kernel owns it). The other outputs come allocated.
  */
 void tg_call_alloc(tg_call *call, int i, tg_dtype dtype, tg_shape shape);
+/* The same for what is made already: output i takes over what t owns. */
+void tg_call_put(tg_call *call, int i, tg_tensor t);
 
 /* Work of one run of a node, for the analytic cost. */
 typedef struct tg_work {
@@ -141,6 +145,8 @@ static inline float tg_row_float(const tg_op_row *row, const tg_attr *attrs, con
 
 /* For infer functions: sets an attribute to a copy of ints. */
 void tg_infer_set_ints(tg_infer *infer, const char *name, const int64_t *v, size_t n);
+/* May the operator have inputs of these types? Errors: TG_TYPE (a list where none is taken). */
+tg_status tg_op_takes(const tg_op_row *row, const tg_type *in, int n) TG_MUST_USE;
 /* Makes an axis in [-rank, rank) non-negative. Errors: TG_INVALID. */
 tg_status tg_axis_normalise(int64_t axis, int64_t rank, int64_t *out) TG_MUST_USE;
 

@@ -6,11 +6,12 @@
 #include <string.h>
 
 static const struct {
-    const char *name;
+    const char *name, *seq, *opt, *opt_seq;
     size_t size;
     char kind;
 } rows[TG_DTYPE_COUNT] = {
-#define DTYPE(id, code, name, size, kind) [code] = {name, size, kind},
+#define DTYPE(id, code, name, size, kind)                                                          \
+    [code] = {name, "seq(" name ")", "optional(" name ")", "optional(seq(" name "))", size, kind},
 #include "dtype.def"
 #undef DTYPE
 };
@@ -22,7 +23,14 @@ static bool known(tg_dtype t)
 
 const char *tg_dtype_name(tg_dtype t)
 {
-    return known(t) ? rows[t].name : "?";
+    tg_dtype element = (tg_dtype)((unsigned)t & ~(unsigned)(TG_SEQ | TG_OPT));
+    if (!known(element)) return "?";
+    switch ((unsigned)t & (TG_SEQ | TG_OPT)) {
+    case TG_SEQ: return rows[element].seq;
+    case TG_OPT: return rows[element].opt;
+    case TG_SEQ | TG_OPT: return rows[element].opt_seq;
+    default: return rows[element].name;
+    }
 }
 
 size_t tg_dtype_size(tg_dtype t)

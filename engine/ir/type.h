@@ -18,11 +18,37 @@ typedef enum tg_dtype {
     TG_DTYPE_COUNT
 } tg_dtype;
 
-const char *tg_dtype_name(tg_dtype t);    /* "float"; "?" if unknown */
-size_t tg_dtype_size(tg_dtype t);         /* bytes; 0 if unknown */
-char tg_dtype_kind(tg_dtype t);           /* f i u b s c q; 0 if unknown */
+/*
+ * Sequences and optionals are element types too: that of their tensors with one of these bits set,
+ * or both (an optional sequence). Their shape is unknown (list.h).
+ */
+enum { TG_SEQ = 0x100, TG_OPT = 0x200 };
+
+const char *tg_dtype_name(tg_dtype t);    /* "float", "seq(float)"; "?" if unknown */
+size_t tg_dtype_size(tg_dtype t);         /* bytes; 0 if unknown or a list */
+char tg_dtype_kind(tg_dtype t);           /* f i u b s c q; 0 if unknown or a list */
 tg_dtype tg_dtype_find(const char *name); /* TG_DTYPE_NONE if absent */
 int tg_dtype_bits(tg_dtype t);            /* of an element in a file; 0 if unknown */
+
+/* Is it a sequence or an optional? */
+static inline bool tg_dtype_is_list(tg_dtype t)
+{
+    return ((unsigned)t & (TG_SEQ | TG_OPT)) != 0;
+}
+/* The type of sequences, or of optionals, of t; TG_DTYPE_NONE of what is unknown. */
+static inline tg_dtype tg_dtype_seq(tg_dtype t)
+{
+    return t ? (tg_dtype)((unsigned)t | TG_SEQ) : TG_DTYPE_NONE;
+}
+static inline tg_dtype tg_dtype_opt(tg_dtype t)
+{
+    return t ? (tg_dtype)((unsigned)t | TG_OPT) : TG_DTYPE_NONE;
+}
+/* What a list of this type holds: of optional sequences, sequences. */
+static inline tg_dtype tg_dtype_item(tg_dtype t)
+{
+    return (tg_dtype)((unsigned)t & ((unsigned)t & TG_OPT ? ~(unsigned)TG_OPT : ~(unsigned)TG_SEQ));
+}
 
 enum { TG_MAX_RANK = 8 };
 
@@ -73,7 +99,11 @@ typedef struct tg_string {
     size_t n;
 } tg_string;
 
-/* Row-major, contiguous. `data` is NULL for an absent optional input. Does not own its data. */
+/*
+ * Row-major, contiguous. `data` is NULL for an absent optional input. Does not own its data. Of a
+ * list, `data` is a tg_list (list.h): copy and free what may be one with tg_tensor_copy and
+ * tg_tensor_free (value.h).
+ */
 typedef struct tg_tensor {
     tg_dtype dtype;
     tg_shape shape;

@@ -3,7 +3,9 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/intern.h"
+#include "list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +29,18 @@ int tg_string_order(const tg_string *a, const tg_string *b)
 tg_tensor tg_tensor_copy(const tg_tensor *t)
 {
     tg_tensor copy = *t;
+    if (tg_dtype_is_list(t->dtype)) {
+        if (t->data) tg_list_ref(t->data);
+        return copy;
+    }
     if (t->data) copy.data = tg_memdup(t->data, tg_tensor_bytes(t));
     return copy;
 }
 
 void tg_tensor_free(tg_tensor *t)
 {
-    free(t->data);
+    if (tg_dtype_is_list(t->dtype)) tg_list_unref(t->data);
+    else free(t->data);
     t->data = NULL;
 }
 
@@ -49,6 +56,7 @@ bool tg_tensor_equal(const tg_tensor *a, const tg_tensor *b)
 {
     if (a->dtype != b->dtype || !tg_shape_equal(&a->shape, &b->shape)) return false;
     if (a->dtype == TG_STR) return strings_equal(a, b);
+    if (tg_dtype_is_list(a->dtype)) return tg_list_equal(a->data, b->data);
     size_t bytes = tg_tensor_bytes(a);
     return !bytes || memcmp(a->data, b->data, bytes) == 0;
 }
@@ -66,11 +74,13 @@ uint64_t tg_tensor_hash(uint64_t h, const tg_tensor *t)
 {
     h = tg_hash_add(tg_hash_bytes(h, &t->shape, sizeof t->shape), (uint64_t)t->dtype);
     if (t->dtype == TG_STR) return hash_strings(h, t);
+    if (tg_dtype_is_list(t->dtype)) return tg_list_hash(h, t->data);
     return tg_hash_bytes(h, t->data, tg_tensor_bytes(t));
 }
 
 tg_weight *tg_tensor_weight(const tg_tensor *t)
 {
+    assert(!tg_dtype_is_list(t->dtype));
     tg_weight *w = tg_weight_copy(t->data, tg_tensor_bytes(t));
     if (t->dtype == TG_STR) w->hash = hash_strings(1, t);
     return w;

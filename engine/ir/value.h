@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Values as wholes: copying, comparing, hashing and freeing tensors, whatever they hold. */
+/* Values as wholes: copying, comparing, hashing and freeing tensors and lists. */
 #ifndef TG_IR_VALUE_H
 #define TG_IR_VALUE_H
 
@@ -15,7 +15,10 @@ bool tg_string_equal(const tg_string *a, const tg_string *b);
 /* By bytes, a shorter one before what it begins: negative, 0, positive. */
 int tg_string_order(const tg_string *a, const tg_string *b);
 
-/* A copy that the caller frees with tg_tensor_free; an absent tensor stays absent. O(bytes). */
+/*
+ * A copy that the caller frees with tg_tensor_free; an absent tensor stays absent. O(bytes), of
+ * lists O(1).
+ */
 tg_tensor tg_tensor_copy(const tg_tensor *t);
 /* Frees what a tensor owns. */
 void tg_tensor_free(tg_tensor *t);
@@ -23,7 +26,7 @@ void tg_tensor_free(tg_tensor *t);
 bool tg_tensor_equal(const tg_tensor *a, const tg_tensor *b);
 /* Of type and elements, the same in every run. */
 uint64_t tg_tensor_hash(uint64_t h, const tg_tensor *t);
-/* The elements as a new weight, hashed by content. */
+/* The elements as a new weight, hashed by content. Not of lists: none is ever a constant. */
 tg_weight *tg_tensor_weight(const tg_tensor *t);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "attribute.h"
 
+#include "valuetype.h"
+
 #include <string.h>
 
 #define KIND(id) ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__##id
@@ -13,6 +15,7 @@ static int kind_of(const Onnx__AttributeProto *a)
     if (a->has_i) return KIND(INT);
     if (a->has_s) return KIND(STRING);
     if (a->t) return KIND(TENSOR);
+    if (a->tp) return KIND(TYPE_PROTO);
     if (a->n_floats) return KIND(FLOATS);
     if (a->n_strings) return KIND(STRINGS);
     return a->n_ints ? KIND(INTS) : KIND(UNDEFINED);
@@ -51,6 +54,14 @@ static tg_status read_tensor(const Onnx__AttributeProto *a, tg_weight *file, con
     return TG_OK;
 }
 
+static tg_status read_type(const Onnx__AttributeProto *a, tg_attr *out)
+{
+    tg_dtype dtype = tg_value_dtype(a->tp);
+    if (!dtype) return tg_fail(TG_UNSUPPORTED, "attribute %s is a type that is unknown", a->name);
+    *out = (tg_attr){.kind = TG_ATTR_TYPE, .i = dtype};
+    return TG_OK;
+}
+
 tg_status tg_attribute_read(const Onnx__AttributeProto *a, tg_weight *file, const char *folder,
                             tg_arena *arena, tg_attr *out)
 {
@@ -60,6 +71,7 @@ tg_status tg_attribute_read(const Onnx__AttributeProto *a, tg_weight *file, cons
     case KIND(INTS): *out = TG_ATTR_OF_INTS(a->ints, a->n_ints); return TG_OK;
     case KIND(STRINGS): return read_strings(a, arena, out);
     case KIND(TENSOR): return read_tensor(a, file, folder, arena, out);
+    case KIND(TYPE_PROTO): return read_type(a, out);
     case KIND(STRING): *out = tg_attr_str(text_of(arena, &a->s)); return TG_OK;
     case KIND(FLOATS):
         *out = (tg_attr){.kind = TG_ATTR_FLOATS, .n = (uint32_t)a->n_floats, .floats = a->floats};
@@ -83,10 +95,11 @@ static void write_strings(tg_arena *arena, const tg_attr *attr, Onnx__AttributeP
 
 Onnx__AttributeProto *tg_attribute_write(tg_arena *arena, const char *name, const tg_attr *attr)
 {
-    static const int kinds[] = {[TG_ATTR_INT] = KIND(INT),       [TG_ATTR_FLOAT] = KIND(FLOAT),
-                                [TG_ATTR_STR] = KIND(STRING),    [TG_ATTR_INTS] = KIND(INTS),
-                                [TG_ATTR_FLOATS] = KIND(FLOATS), [TG_ATTR_STRS] = KIND(STRINGS),
-                                [TG_ATTR_TENSOR] = KIND(TENSOR), [TG_ATTR_BYTES] = KIND(STRING)};
+    static const int kinds[] = {[TG_ATTR_INT] = KIND(INT),        [TG_ATTR_FLOAT] = KIND(FLOAT),
+                                [TG_ATTR_STR] = KIND(STRING),     [TG_ATTR_INTS] = KIND(INTS),
+                                [TG_ATTR_FLOATS] = KIND(FLOATS),  [TG_ATTR_STRS] = KIND(STRINGS),
+                                [TG_ATTR_TENSOR] = KIND(TENSOR),  [TG_ATTR_BYTES] = KIND(STRING),
+                                [TG_ATTR_TYPE] = KIND(TYPE_PROTO)};
     Onnx__AttributeProto *a = TG_NEW(arena, Onnx__AttributeProto);
     onnx__attribute_proto__init(a);
     a->name = (char *)(uintptr_t)name;
@@ -101,6 +114,7 @@ Onnx__AttributeProto *tg_attribute_write(tg_arena *arena, const char *name, cons
     if (attr->kind == TG_ATTR_INTS) a->n_ints = attr->n, a->ints = (int64_t *)(uintptr_t)attr->ints;
     if (attr->kind == TG_ATTR_FLOATS)
         a->n_floats = attr->n, a->floats = (float *)(uintptr_t)attr->floats;
+    if (attr->kind == TG_ATTR_TYPE) a->tp = tg_value_type(arena, (tg_dtype)attr->i);
     if (attr->kind == TG_ATTR_STRS) write_strings(arena, attr, a);
     if (attr->kind == TG_ATTR_TENSOR) {
         a->t = TG_NEW(arena, Onnx__TensorProto);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/base/log.h"
 #include "import.h"
+#include "valuetype.h"
 
 #include <string.h>
 
@@ -98,10 +99,8 @@ tg_status tg_dims_input(tg_importer *im, const Onnx__ValueInfoProto *info, uint3
                         tg_type *type)
 {
     const Onnx__TypeProto__Tensor *t = tensor_type(info);
-    *type = (tg_type){TG_DTYPE_NONE, TG_SHAPE_UNKNOWN};
-    if (!t) return TG_OK;
-    if (tg_dtype_size((tg_dtype)t->elem_type)) type->dtype = (tg_dtype)t->elem_type;
-    if (!t->shape) return TG_OK;
+    *type = (tg_type){tg_value_dtype(info->type), TG_SHAPE_UNKNOWN};
+    if (!t || !t->shape) return TG_OK;
     if (t->shape->n_dim > TG_MAX_RANK)
         return tg_fail(TG_LIMIT, "input %s has rank %zu, more than %d", info->name, t->shape->n_dim,
                        TG_MAX_RANK);
@@ -117,11 +116,9 @@ tg_status tg_dims_input(tg_importer *im, const Onnx__ValueInfoProto *info, uint3
 
 tg_type tg_dims_type(const tg_importer *im, const Onnx__ValueInfoProto *info)
 {
-    tg_type type = {TG_DTYPE_NONE, TG_SHAPE_UNKNOWN};
+    tg_type type = {tg_value_dtype(info->type), TG_SHAPE_UNKNOWN};
     const Onnx__TypeProto__Tensor *t = tensor_type(info);
-    if (!t || !tg_dtype_size((tg_dtype)t->elem_type)) return type;
-    type.dtype = (tg_dtype)t->elem_type;
-    if (!t->shape || t->shape->n_dim > TG_MAX_RANK) return type;
+    if (!type.dtype || !t || !t->shape || t->shape->n_dim > TG_MAX_RANK) return type;
     type.shape = (tg_shape){.rank = (int64_t)t->shape->n_dim};
     for (size_t i = 0; i < t->shape->n_dim; i++) {
         const char *param = param_of(t->shape->dim[i]);

@@ -72,6 +72,16 @@ tg_status tg_onnx_save_memory(const tg_graph *g, void **bytes, size_t *n) TG_MUS
 int tg_onnx_oldest_form(const char *op_type);
 
 /*
+ * A value in a file: a TensorProto, or the SequenceProto or OptionalProto that `dtype` asks for
+ * (ir/type.h; the file alone does not say which it is; TG_DTYPE_NONE: a tensor). An empty list has
+ * the type that was asked for. For the rest as with tensors, below. Errors also: TG_TYPE (items of
+ * another type), TG_UNSUPPORTED (maps, sequences of sequences).
+ */
+tg_status tg_onnx_read_value(const char *path, tg_dtype dtype, tg_tensor *t,
+                             char **name) TG_MUST_USE;
+tg_status tg_onnx_write_value(const char *path, const char *name, const tg_tensor *t) TG_MUST_USE;
+
+/*
  * One TensorProto in a file. The caller frees the elements with tg_tensor_free and *name, "" if the
  * tensor has none, with free; `name` may be NULL. Errors: TG_IO, TG_FORMAT, TG_INVALID,
  * TG_UNSUPPORTED.

@@ -2,6 +2,7 @@
 /* The model around the graph, and the file around the model. */
 #include "engine/base/log.h"
 #include "export.h"
+#include "valuetype.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,15 +33,8 @@ static Onnx__ValueInfoProto *make_info(tg_arena *arena, const char *name, const 
     onnx__value_info_proto__init(info);
     info->name = (char *)(uintptr_t)name;
     if (!type->dtype) return info;
-    info->type = TG_NEW(arena, Onnx__TypeProto);
-    onnx__type_proto__init(info->type);
-    info->type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
-    Onnx__TypeProto__Tensor *t = TG_NEW(arena, Onnx__TypeProto__Tensor);
-    onnx__type_proto__tensor__init(t);
-    t->has_elem_type = 1;
-    t->elem_type = (int32_t)type->dtype;
-    if (type->shape.rank >= 0) t->shape = make_shape(arena, &type->shape);
-    info->type->tensor_type = t;
+    info->type = tg_value_type(arena, type->dtype);
+    if (type->shape.rank >= 0) info->type->tensor_type->shape = make_shape(arena, &type->shape);
     return info;
 }
 
@@ -49,7 +43,9 @@ static Onnx__ValueInfoProto *make_info(tg_arena *arena, const char *name, const 
 static bool describes(const Onnx__ValueInfoProto *info, const tg_type *type)
 {
     const Onnx__TypeProto *t = info->type;
-    if (!t || t->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->dtype) return true;
+    if (!t || !type->dtype) return true;
+    if (tg_dtype_is_list(type->dtype)) return tg_value_dtype(t) == type->dtype;
+    if (t->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) return true;
     const Onnx__TensorShapeProto *shape = t->tensor_type->shape;
     if (t->tensor_type->elem_type != (int32_t)type->dtype) return false;
     if (!shape || type->shape.rank < 0) return true;
@@ -91,7 +87,9 @@ static void name_dims(tg_exporter *ex, Onnx__ValueInfoProto *info, uint32_t inde
     const tg_origin *o = ex->g->origin;
     for (uint32_t i = 0; ex->keep_dims && i < o->n_dim_names; i++) {
         const tg_dim_name *d = &o->dim_names[i];
-        if (d->index != index || d->output != output || !info->type) continue;
+        if (d->index != index || d->output != output || !info->type ||
+            info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
+            continue;
         Onnx__TensorShapeProto *shape = info->type->tensor_type->shape;
         if (!shape || d->axis >= shape->n_dim) continue;
         shape->dim[d->axis]->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;

@@ -251,7 +251,7 @@ void tg_tensor_proto_fill(tg_arena *arena, const tg_tensor *t, const char *name,
     out->raw_data = (ProtobufCBinaryData){size, packed ? pack(arena, t, size) : t->data};
 }
 
-static tg_status tensor_of(const Onnx__TensorProto *proto, tg_weight *file, tg_tensor *t)
+tg_status tg_tensor_proto_copy(const Onnx__TensorProto *proto, tg_weight *file, tg_tensor *t)
 {
     tg_weight *w;
     tg_type type;
@@ -270,7 +270,7 @@ tg_status tg_onnx_read_tensor(const char *path, tg_tensor *t, char **name)
     tg_status status = tg_unpack(file, &onnx__tensor_proto__descriptor, &u);
     if (status != TG_OK) return tg_wrap_file(status, path);
     const Onnx__TensorProto *proto = (const Onnx__TensorProto *)(const void *)u->message;
-    status = tensor_of(proto, u->file, t);
+    status = tg_tensor_proto_copy(proto, u->file, t);
     if (status != TG_OK) status = tg_wrap_file(status, path);
     else if (name) *name = tg_strdup(proto->name ? proto->name : "");
     tg_unpacked_free(u);

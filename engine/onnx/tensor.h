@@ -24,6 +24,11 @@ tg_status tg_tensor_proto_weight(const Onnx__TensorProto *t, tg_weight *file, co
 void tg_tensor_proto_fill(tg_arena *arena, const tg_tensor *t, const char *name,
                           Onnx__TensorProto *out);
 
+/* The tensor of a message, copied; its bytes may lie in `file`. Errors: as tg_tensor_proto_weight.
+ */
+tg_status tg_tensor_proto_copy(const Onnx__TensorProto *proto, tg_weight *file,
+                               tg_tensor *t) TG_MUST_USE;
+
 /*
  * The bytes of an external tensor, as a weight of a mapped file. Errors: TG_INVALID (a path that is
  * absolute or leaves the folder, also by links; a range outside the file), TG_IO.

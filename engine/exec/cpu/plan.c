@@ -53,12 +53,14 @@ static tg_status place_inputs(tg_cpu_plan *p)
     p->inputs = TG_NEW_ARRAY(p->memory, tg_operand, p->g->n_inputs + 1);
     for (uint32_t i = 0; i < p->g->n_inputs; i++) {
         const tg_node *node = p->g->nodes[p->g->inputs[i]];
-        if (!tg_type_complete(node->out))
+        bool list = tg_dtype_is_list(node->out->dtype);
+        if (!list && !tg_type_complete(node->out))
             return tg_fail(TG_SHAPE, "the shape of input %s is not known",
                            tg_graph_label(p->g, node->id, label, sizeof label));
-        if (node->out->dtype == TG_STR) {
+        if (list || node->out->dtype == TG_STR) {
             tg_vec_push(&p->buffers, (tg_cpu_buffer){.place = TG_PLACE_DYNAMIC});
-            p->inputs[i] = (tg_operand){(int)p->buffers.n - 1, TG_STR, node->out->shape, {0}};
+            p->inputs[i] =
+                (tg_operand){(int)p->buffers.n - 1, node->out->dtype, node->out->shape, {0}};
         } else {
             tg_layout plain = tg_layout_plain(&node->out->shape);
             p->inputs[i] = tg_cpu_new(p, node->out, &plain);
