@@ -25,6 +25,7 @@
 #include "engine/rewrite/rule.h"
 #include "engine/rewrite/prove.h"
 #include "engine/rewrite/sites.h"
+#include "engine/rewrite/taso.h"
 
 #include "engine/exec/backend.h"
 #include "engine/exec/reference.h"

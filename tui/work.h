@@ -18,7 +18,7 @@
     "that measures: given an ONNX file, it prints milliseconds, one a line; "                      \
     "--command-timeout:num=60 Seconds that one run of it may take"
 #define OPT_THREADS "; --threads:int=1 Threads of the backend"
-#define OPT_RULES "; --rules:path Rule file or folder in place of the built-in rules"
+#define OPT_RULES "; --rules:path Rule file, folder or TASO .pb in place of the built-in rules"
 
 /* Loads a model with the --dim options. Errors: TG_USAGE, those of loading. */
 tg_status ui_work_load(const ui_args *args, const char *path, tg_graph **g) TG_MUST_USE;

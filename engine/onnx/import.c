@@ -186,6 +186,7 @@ static tg_status import_body(tg_importer *im)
     list_types(im, im->graph->value_info, im->graph->n_value_info);
     list_types(im, im->graph->output, im->graph->n_output);
     TG_TRY(tg_order_nodes(im));
+    tg_fused_join(im);
     tg_status status = import_nodes(im);
     if (status == TG_SHAPE && im->dims.list.n) {
         tg_str dims = {0};

@@ -78,6 +78,9 @@ tg_status tg_functions_inline(tg_importer *im) TG_MUST_USE;
 /* order.c: fills items. Errors: TG_INVALID (nothing produces a value, two nodes do, a cycle). */
 tg_status tg_order_nodes(tg_importer *im) TG_MUST_USE;
 
+/* fused.c: nodes and the activations that they applied before they were saved become one item. */
+void tg_fused_join(tg_importer *im);
+
 /* node.c: adds one node of the file. Errors name it. */
 tg_status tg_import_node(tg_importer *im, const tg_item *item) TG_MUST_USE;
 /* Adds a tensor of the file as a constant, or carries it if its element type is unknown here. */

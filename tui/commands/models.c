@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Commands on model files: check, bench, run, export, sample, candidates. */
 #include "tui/app.h"
+#include "tui/taso.h"
 #include "tui/work.h"
 
 #include "agent/agent.h"
@@ -257,7 +258,8 @@ static tg_status score_and_print(ui_app *ui, const ui_args *args, const tg_candi
 
 DEFCMD(candidates_of, "candidates",
        "batch; model:file Model; --policy:path Checkpoint of the policy that scores; "
-       "--measure:num=0 Milliseconds for measuring each against the model (0: do not)" OPT_RULES
+       "--measure:num=0 Milliseconds for measuring each against the model (0: do not); "
+       "--taso-exact:flag Count what TASO would match and make, right or wrong" OPT_RULES
            OPT_BACKEND OPT_THREADS OPT_DIM OPT_SEED OPT_JSON OPT_QUIET,
        "List the rewrites that may be applied to a model.\n\n"
        "Each with its rule, the nodes it matches, the change of predicted latency and the "
@@ -269,8 +271,9 @@ DEFCMD(candidates_of, "candidates",
     tg_rules *rules;
     tg_candidates *c;
     TG_TRY(ui_work_load(args, ui_arg(args, "model"), &g));
-    tg_status status = ui_work_rules(args, &rules);
-    if (status == TG_OK) {
+    bool exact = ui_arg_flag(args, "taso-exact");
+    tg_status status = exact ? ui_taso_print(ui, args, g) : ui_work_rules(args, &rules);
+    if (status == TG_OK && !exact) {
         int64_t start = tg_clock_ns();
         status = tg_candidates_find(rules, g, NULL, &c);
         if (status == TG_OK) {
