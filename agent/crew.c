@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "crew.h"
 
-#include <pthread.h>
+#include "engine/base/lock.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -28,9 +29,11 @@ static void take_parts(ag_crew *crew, int worker)
     while (crew->next < crew->parts) {
         int part = crew->next++;
         crew->working++;
-        pthread_mutex_unlock(&crew->lock);
+        tg_unlock(&crew->lock);
+        void *guard = tg_unprotected_begin(); /* the others would work on with what is gone */
         crew->run(crew->ctx, part, worker);
-        pthread_mutex_lock(&crew->lock);
+        tg_unprotected_end(guard);
+        tg_lock(&crew->lock);
         crew->working--;
     }
     if (!crew->working) pthread_cond_broadcast(&crew->done);
@@ -40,12 +43,12 @@ static void *member_main(void *arg)
 {
     member *m = arg;
     ag_crew *crew = m->crew;
-    pthread_mutex_lock(&crew->lock);
+    tg_lock(&crew->lock);
     while (!crew->stop) {
         if (crew->next < crew->parts) take_parts(crew, m->worker);
         else pthread_cond_wait(&crew->wake, &crew->lock);
     }
-    pthread_mutex_unlock(&crew->lock);
+    tg_unlock(&crew->lock);
     return NULL;
 }
 
@@ -70,10 +73,10 @@ ag_crew *ag_crew_new(int workers)
 void ag_crew_free(ag_crew *crew)
 {
     if (!crew) return;
-    pthread_mutex_lock(&crew->lock);
+    tg_lock(&crew->lock);
     crew->stop = true;
     pthread_cond_broadcast(&crew->wake);
-    pthread_mutex_unlock(&crew->lock);
+    tg_unlock(&crew->lock);
     for (int i = 1; i < crew->workers; i++) pthread_join(crew->members[i - 1].thread, NULL);
     pthread_mutex_destroy(&crew->lock);
     pthread_cond_destroy(&crew->wake);
@@ -93,7 +96,7 @@ void ag_crew_run(ag_crew *crew, void (*run)(void *ctx, int part, int worker), vo
         for (int part = 0; part < parts; part++) run(ctx, part, 0);
         return;
     }
-    pthread_mutex_lock(&crew->lock);
+    tg_lock(&crew->lock);
     crew->run = run;
     crew->ctx = ctx;
     crew->next = 0;
@@ -102,5 +105,5 @@ void ag_crew_run(ag_crew *crew, void (*run)(void *ctx, int part, int worker), vo
     take_parts(crew, 0);
     while (crew->working) pthread_cond_wait(&crew->done, &crew->lock);
     crew->parts = 0;
-    pthread_mutex_unlock(&crew->lock);
+    tg_unlock(&crew->lock);
 }

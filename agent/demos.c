@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "demos.h"
 
+#include "engine/base/lock.h"
+
 #include "engine/base/vec.h"
 
-#include <pthread.h>
 
 typedef struct record {
     ag_demo demo;
@@ -34,36 +35,36 @@ void ag_demos_free(ag_demos *demos)
 
 void ag_demos_set_mode(ag_demos *demos, ag_demo_mode mode)
 {
-    pthread_mutex_lock(&demos->lock);
+    tg_lock(&demos->lock);
     demos->mode = mode;
-    pthread_mutex_unlock(&demos->lock);
+    tg_unlock(&demos->lock);
 }
 
 size_t ag_demos_add(ag_demos *demos, ag_state *state, int action)
 {
     record r = {.demo = {ag_state_ref(state), action, 0}};
-    pthread_mutex_lock(&demos->lock);
+    tg_lock(&demos->lock);
     tg_vec_push(&demos->records, r);
     size_t number = demos->records.n - 1;
-    pthread_mutex_unlock(&demos->lock);
+    tg_unlock(&demos->lock);
     return number;
 }
 
 void ag_demos_set_return(ag_demos *demos, size_t demo, double percent)
 {
-    pthread_mutex_lock(&demos->lock);
+    tg_lock(&demos->lock);
     if (demo < demos->records.n) {
         demos->records.v[demo].demo.percent = percent;
         demos->records.v[demo].returned = true;
     }
-    pthread_mutex_unlock(&demos->lock);
+    tg_unlock(&demos->lock);
 }
 
 void ag_demos_retract(ag_demos *demos, size_t demo, bool retracted)
 {
-    pthread_mutex_lock(&demos->lock);
+    tg_lock(&demos->lock);
     if (demo < demos->records.n) demos->records.v[demo].retracted = retracted;
-    pthread_mutex_unlock(&demos->lock);
+    tg_unlock(&demos->lock);
 }
 
 /* A mask needs no return; a loss does. */
@@ -76,15 +77,15 @@ static bool usable(const ag_demos *demos, const record *r)
 int ag_demos_in_use(ag_demos *demos)
 {
     int n = 0;
-    pthread_mutex_lock(&demos->lock);
+    tg_lock(&demos->lock);
     for (size_t i = 0; i < demos->records.n; i++) n += usable(demos, &demos->records.v[i]);
-    pthread_mutex_unlock(&demos->lock);
+    tg_unlock(&demos->lock);
     return n;
 }
 
 ag_demo *ag_demos_list(ag_demos *demos, int *n)
 {
-    pthread_mutex_lock(&demos->lock);
+    tg_lock(&demos->lock);
     ag_demo *list = tg_calloc(demos->records.n + 1, sizeof *list);
     *n = 0;
     for (size_t i = 0; i < demos->records.n && demos->mode == AG_DEMO_IMITATE; i++) {
@@ -93,7 +94,7 @@ ag_demo *ag_demos_list(ag_demos *demos, int *n)
         list[*n] = r->demo;
         ag_state_ref(list[(*n)++].state);
     }
-    pthread_mutex_unlock(&demos->lock);
+    tg_unlock(&demos->lock);
     return list;
 }
 
@@ -118,12 +119,12 @@ static void leave_only(ag_state *state, const ag_demo *demo)
 
 void ag_demos_mask(ag_demos *demos, ag_state *state)
 {
-    pthread_mutex_lock(&demos->lock);
+    tg_lock(&demos->lock);
     for (size_t i = demos->records.n; i-- > 0 && demos->mode == AG_DEMO_MASK;) {
         const record *r = &demos->records.v[i];
         if (!usable(demos, r) || r->demo.state->key != state->key) continue;
         leave_only(state, &r->demo);
         break;
     }
-    pthread_mutex_unlock(&demos->lock);
+    tg_unlock(&demos->lock);
 }

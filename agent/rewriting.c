@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rewriting.h"
 
-#include <pthread.h>
+#include "engine/base/lock.h"
+
 
 enum { MOST_PLACES = 400 };
 
@@ -114,16 +115,16 @@ static tg_status measured(start *s, const tg_graph *g, double *ms)
 {
     tg_latency latency;
     tg_measure_options options = {.budget_ms = s->measure_ms, .job = s->job};
-    pthread_mutex_lock(&s->lock);
+    tg_lock(&s->lock);
     const uint64_t *known = tg_map_find(&s->measured, g->hash);
     if (known) memcpy(ms, known, sizeof *ms);
-    pthread_mutex_unlock(&s->lock);
+    tg_unlock(&s->lock);
     if (known) return TG_OK;
     TG_TRY(tg_measure_graph(s->backend, g, false, &options, &latency));
     *ms = latency.median_ms;
-    pthread_mutex_lock(&s->lock);
+    tg_lock(&s->lock);
     memcpy(tg_map_put(&s->measured, g->hash, NULL), ms, sizeof *ms);
-    pthread_mutex_unlock(&s->lock);
+    tg_unlock(&s->lock);
     return TG_OK;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "trainer.h"
 
+#include "engine/base/lock.h"
+
 #include "engine/engine.h"
 #include "training.h"
 
@@ -28,9 +30,9 @@ static void rest(ag_trainer *t)
 {
     while (atomic_load(&t->paused) && !atomic_load(&t->stop)) pthread_cond_wait(&t->wake, &t->lock);
     if (!measured_now(t)) return;
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     tg_measure_turn_wait(NULL, 20);
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
 }
 
 static bool must_rest(const ag_trainer *t)
@@ -42,12 +44,12 @@ static bool must_rest(const ag_trainer *t)
 static tg_status wait_here(ag_trainer *t, bool busy)
 {
     if (must_rest(t)) {
-        pthread_mutex_lock(&t->lock);
+        tg_lock(&t->lock);
         t->busy -= busy;
         pthread_cond_broadcast(&t->rest);
         while (must_rest(t) && !atomic_load(&t->stop)) rest(t);
         t->busy += busy;
-        pthread_mutex_unlock(&t->lock);
+        tg_unlock(&t->lock);
     }
     if (atomic_load_explicit(&t->stop, memory_order_relaxed))
         return tg_fail(TG_CANCELLED, "training stopped");
@@ -71,18 +73,18 @@ static tg_status gate_learn(void *ctx)
 static void enter(void *ctx)
 {
     ag_trainer *t = ctx;
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     t->busy++;
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
 }
 
 static void leave(void *ctx)
 {
     ag_trainer *t = ctx;
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     t->busy--;
     pthread_cond_broadcast(&t->rest);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
 }
 
 /* ---- episodes ----------------------------------------------------------------------------------
@@ -101,10 +103,10 @@ static void close_env(worker *w)
 static tg_status renew(worker *w)
 {
     ag_trainer *t = w->trainer;
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     uint64_t number = atomic_load(&t->source_number);
     ag_source *source = number != w->source_number ? ag_source_ref(t->source) : NULL;
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     if (!source) return TG_OK;
     close_env(w);
     tg_status status = source->class->open(source->self, &w->env);
@@ -184,22 +186,22 @@ static void restore(ag_trainer *t)
 
 static void set_phase(ag_trainer *t, ag_phase phase, const char *message)
 {
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     t->stats.phase = phase;
     snprintf(t->stats.message, sizeof t->stats.message, "%s", message);
     if (phase == AG_DIVERGED || phase == AG_FAILED) atomic_store(&t->paused, true);
     pthread_cond_broadcast(&t->rest);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
 }
 
 /* Waits for a start state and until training is not paused. */
 static tg_status ready(ag_trainer *t)
 {
     TG_TRY(wait_here(t, false));
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     while (!t->source && !atomic_load(&t->stop)) pthread_cond_wait(&t->wake, &t->lock);
     if (t->stats.phase == AG_IDLE) t->stats.phase = AG_TRAINING;
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     return wait_here(t, false);
 }
 
@@ -215,10 +217,10 @@ static bool nothing_to_do(const ag_trainer *t)
 /* Waits for another start state than that of the batch. */
 static void wait_for_change(ag_trainer *t)
 {
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     while (atomic_load(&t->source_number) == t->origin[0] && !atomic_load(&t->stop))
         pthread_cond_wait(&t->wake, &t->lock);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
 }
 
 static void one_update(ag_trainer *t)
@@ -341,34 +343,34 @@ tg_status ag_trainer_start(ag_trainer *t)
 void ag_trainer_follow(ag_trainer *t, ag_source *source)
 {
     ag_source_ref(source);
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     ag_source *old = t->source;
     t->source = source;
     if (old != source) ag_source_cancel(old);
     t->stats.first_ms = t->stats.best_ms = t->stats.best_percent = 0;
     atomic_fetch_add(&t->source_number, 1);
     pthread_cond_broadcast(&t->wake);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     ag_source_unref(old);
 }
 
 void ag_trainer_pause(ag_trainer *t, bool wait)
 {
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     atomic_store(&t->paused, true);
     if (t->stats.phase == AG_TRAINING || t->stats.phase == AG_IDLE) t->stats.phase = AG_PAUSED;
     while (wait && t->busy) pthread_cond_wait(&t->rest, &t->lock);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
 }
 
 void ag_trainer_resume(ag_trainer *t)
 {
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     atomic_store(&t->paused, false);
     if (t->stats.phase != AG_DONE) t->stats.phase = t->started && t->source ? AG_TRAINING : AG_IDLE;
     t->stats.message[0] = '\0';
     pthread_cond_broadcast(&t->wake);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
 }
 
 static bool ended(ag_phase phase)
@@ -383,22 +385,22 @@ bool ag_trainer_wait(ag_trainer *t, double seconds)
     double end = (double)until.tv_nsec * 1e-9 + seconds;
     until.tv_sec += (time_t)end;
     until.tv_nsec = (long)((end - floor(end)) * 1e9);
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     int timeout = 0;
     while (!ended(t->stats.phase) && !timeout)
         timeout = pthread_cond_timedwait(&t->rest, &t->lock, &until);
     bool over = ended(t->stats.phase);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     return over;
 }
 
 static void stop(ag_trainer *t)
 {
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     atomic_store(&t->stop, true);
     ag_source_cancel(t->source);
     pthread_cond_broadcast(&t->wake);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     if (t->started) pthread_join(t->thread, NULL);
 }
 

@@ -2,6 +2,7 @@
 #include "training.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/lock.h"
 #include "engine/base/log.h"
 
 #include <math.h>
@@ -36,10 +37,10 @@ static void note_best(ag_trainer *t, const ag_episode *e, uint64_t number)
 /* An episode from a start state that was replaced since says nothing of the new one. */
 void training_note_episode(ag_trainer *t, int i)
 {
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     if (t->origin[i] == atomic_load(&t->source_number))
         note_best(t, &t->episodes[i], t->stats.episodes + (uint64_t)i);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
 }
 
 void training_note_novelty(ag_trainer *t)
@@ -63,7 +64,7 @@ void training_note_novelty(ag_trainer *t)
 
 void training_note_batch(ag_trainer *t)
 {
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     ag_stats *s = &t->stats;
     int n = t->batch;
     double reward = 0, steps = 0;
@@ -77,7 +78,7 @@ void training_note_batch(ag_trainer *t)
     s->steps += (uint64_t)steps;
     s->mean_reward = reward / n;
     s->mean_steps = steps / n;
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
 }
 
 static void note_rate(ag_stats *s, double rate)
@@ -95,7 +96,7 @@ void training_publish(ag_trainer *t, const ag_ppo_report *report, double minutes
 {
     size_t n = t->net->layout.n;
     ag_policy *fresh = ag_policy_copy(t->net, t->ppo.value, t->policy->version + 1), *old;
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     old = t->policy;
     t->policy = fresh;
     memcpy(t->first, t->ppo.adam.m, n * sizeof(ag_real));
@@ -115,7 +116,7 @@ void training_publish(ag_trainer *t, const ag_ppo_report *report, double minutes
                       .value_loss = report->value_loss,
                       .explained_variance = report->explained_variance};
     tg_vec_push(&t->points, point);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     ag_policy_unref(old);
 }
 
@@ -161,54 +162,54 @@ void training_save(ag_trainer *t)
 void ag_trainer_stats(ag_trainer *t, ag_stats *stats)
 {
     int demos = t->demos ? ag_demos_in_use(t->demos) : 0;
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     *stats = t->stats;
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     stats->demos = demos;
 }
 
 size_t ag_trainer_points(ag_trainer *t, size_t from, size_t most, ag_point *points)
 {
     size_t n = 0;
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     if (from < t->points.n) n = t->points.n - from < most ? t->points.n - from : most;
     if (n) memcpy(points, t->points.v + from, n * sizeof *points);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     return n;
 }
 
 ag_policy *ag_trainer_policy(ag_trainer *t)
 {
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     ag_policy *policy = ag_policy_ref(t->policy);
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     return policy;
 }
 
 bool ag_trainer_best(ag_trainer *t, ag_best *best)
 {
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     bool known = t->best.source && t->best.source == t->source;
     if (known) {
         *best = t->best;
         best->actions = tg_memdup(t->best.actions, sizeof(int) * ((size_t)t->best.n + 1));
         ag_source_ref(best->source);
     }
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     return known;
 }
 
 tg_status ag_trainer_save(ag_trainer *t, const char *path)
 {
     size_t size = t->net->layout.n * sizeof(ag_real);
-    pthread_mutex_lock(&t->lock);
+    tg_lock(&t->lock);
     ag_checkpoint c = {.policy = ag_policy_ref(t->policy),
                        .first = tg_memdup(t->first, size),
                        .second = tg_memdup(t->second, size),
                        .adam_steps = t->adam_steps,
                        .episodes = t->stats.episodes,
                        .seed = t->config.seed};
-    pthread_mutex_unlock(&t->lock);
+    tg_unlock(&t->lock);
     tg_status status = ag_checkpoint_save(&c, path);
     ag_checkpoint_done(&c);
     return status;

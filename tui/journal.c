@@ -2,11 +2,11 @@
 #include "journal.h"
 
 #include "engine/base/crc.h"
+#include "engine/base/lock.h"
 #include "tui/journal.pb-c.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int write_all(int fd, const char *p, size_t n)
 static void *write_records(void *arg)
 {
     ui_journal *j = arg;
-    pthread_mutex_lock(&j->lock);
+    tg_lock(&j->lock);
     while (!j->stop || j->waiting.n) {
         if (!j->waiting.n) {
             pthread_cond_wait(&j->change, &j->lock);
@@ -56,15 +56,15 @@ static void *write_records(void *arg)
         tg_str now = j->waiting;
         j->waiting = (tg_str){0};
         j->busy = true;
-        pthread_mutex_unlock(&j->lock);
+        tg_unlock(&j->lock);
         int error = write_all(j->fd, now.p, now.n);
         tg_str_free(&now);
-        pthread_mutex_lock(&j->lock);
+        tg_lock(&j->lock);
         j->busy = false;
         if (error) j->error = error;
         pthread_cond_broadcast(&j->change);
     }
-    pthread_mutex_unlock(&j->lock);
+    tg_unlock(&j->lock);
     return NULL;
 }
 
@@ -92,11 +92,11 @@ static unsigned char *encode(const Regraft__JournalRecord *record, size_t *size)
 /* Hands bytes to the writer. Errors: TG_IO, of an earlier record. */
 static tg_status hand_over(ui_journal *j, const void *bytes, size_t n)
 {
-    pthread_mutex_lock(&j->lock);
+    tg_lock(&j->lock);
     int error = j->error;
     tg_str_addn(&j->waiting, bytes, n);
     pthread_cond_broadcast(&j->change);
-    pthread_mutex_unlock(&j->lock);
+    tg_unlock(&j->lock);
     return error ? tg_fail(TG_IO, "%s: %s", j->path, strerror(error)) : TG_OK;
 }
 
@@ -112,10 +112,10 @@ static tg_status write_record(ui_journal *j, const Regraft__JournalRecord *recor
 
 tg_status ui_journal_flush(ui_journal *j)
 {
-    pthread_mutex_lock(&j->lock);
+    tg_lock(&j->lock);
     while ((j->waiting.n || j->busy) && !j->error) pthread_cond_wait(&j->change, &j->lock);
     int error = j->error;
-    pthread_mutex_unlock(&j->lock);
+    tg_unlock(&j->lock);
     return error ? tg_fail(TG_IO, "%s: %s", j->path, strerror(error)) : TG_OK;
 }
 
@@ -180,10 +180,10 @@ tg_status ui_journal_append(const char *path, size_t size, ui_journal **journal)
 void ui_journal_close(ui_journal *j)
 {
     if (!j) return;
-    pthread_mutex_lock(&j->lock);
+    tg_lock(&j->lock);
     j->stop = true;
     pthread_cond_broadcast(&j->change);
-    pthread_mutex_unlock(&j->lock);
+    tg_unlock(&j->lock);
     pthread_join(j->writer, NULL);
     pthread_mutex_destroy(&j->lock);
     pthread_cond_destroy(&j->change);

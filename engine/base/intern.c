@@ -3,8 +3,8 @@
 
 #include "arena.h"
 #include "hash.h"
+#include "lock.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void grow(void)
 const char *tg_intern_bytes(const char *p, size_t n)
 {
     uint64_t hash = tg_hash_bytes(0, p, n);
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     if (!strings) strings = tg_arena_new();
     if (used * 4 >= cap * 3) grow();
     entry *at = seek(hash, p, n);
@@ -55,7 +55,7 @@ const char *tg_intern_bytes(const char *p, size_t n)
         used++;
     }
     const char *text = at->text;
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
     return text;
 }
 

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "job.h"
 
-#include <pthread.h>
+#include "lock.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+typedef struct event {
+    struct event *next;
+    tg_event_fn handle;
+    void *owner, *payload;
+} event;
 
 /* Invariant: linked in the pool's queue until a worker takes it; `refs` counts pool and callers. */
 struct tg_job {
@@ -18,13 +25,8 @@ struct tg_job {
     void *ctx;
     tg_status status;
     char *message;
+    event *over; /* says that it has finished; made beforehand, for when memory has run out */
 };
-
-typedef struct event {
-    struct event *next;
-    tg_event_fn handle;
-    void *owner, *payload;
-} event;
 
 struct tg_jobs {
     pthread_mutex_t lock;
@@ -43,33 +45,42 @@ typedef struct start {
     int slot;
 } start;
 
+static void post(tg_jobs *jobs, event *e)
+{
+    tg_lock(&jobs->lock);
+    *jobs->events_end = e;
+    jobs->events_end = &e->next;
+    tg_unlock(&jobs->lock);
+    uint64_t one = 1;
+    while (write(jobs->fd, &one, sizeof one) < 0) {}
+}
+
 void tg_jobs_post(tg_jobs *jobs, tg_event_fn handle, void *owner, void *payload)
 {
     event *e = tg_malloc(sizeof *e);
     *e = (event){NULL, handle, owner, payload};
-    pthread_mutex_lock(&jobs->lock);
-    *jobs->events_end = e;
-    jobs->events_end = &e->next;
-    pthread_mutex_unlock(&jobs->lock);
-    uint64_t one = 1;
-    while (write(jobs->fd, &one, sizeof one) < 0) {}
+    post(jobs, e);
 }
 
 static void handle_done(void *owner, void *payload)
 {
     tg_jobs *jobs = owner;
     tg_job *job = payload;
-    pthread_mutex_lock(&jobs->lock);
+    tg_lock(&jobs->lock);
     jobs->pending--;
-    pthread_mutex_unlock(&jobs->lock);
+    tg_unlock(&jobs->lock);
     atomic_store(&job->finished, true);
-    if (job->done) job->done(job->ctx, job->status, job->message ? job->message : "");
+    if (job->done)
+        job->done(job->ctx, job->status,
+                  job->message              ? job->message
+                  : job->status == TG_NOMEM ? "out of memory"
+                                            : "");
     tg_job_unref(job);
 }
 
 static tg_job *take(tg_jobs *jobs, int slot)
 {
-    pthread_mutex_lock(&jobs->lock);
+    tg_lock(&jobs->lock);
     while (!jobs->queue && !jobs->stopping) pthread_cond_wait(&jobs->work, &jobs->lock);
     tg_job *job = jobs->queue;
     if (job) {
@@ -77,8 +88,29 @@ static tg_job *take(tg_jobs *jobs, int slot)
         if (!jobs->queue) jobs->queue_end = &jobs->queue;
         jobs->running[slot] = job;
     }
-    pthread_mutex_unlock(&jobs->lock);
+    tg_unlock(&jobs->lock);
     return job;
+}
+
+static tg_status run_body(void *arg)
+{
+    tg_job *job = arg;
+    TG_TRY(tg_job_poll(job));
+    return job->run(job, job->ctx);
+}
+
+static tg_status keep_message(void *arg)
+{
+    tg_job *job = arg;
+    job->message = tg_strdup(tg_message());
+    return TG_OK;
+}
+
+/* A job that memory runs out in has failed; the program goes on. */
+static void run_job(tg_job *job)
+{
+    job->status = tg_protect(run_body, job);
+    if (job->status != TG_OK && tg_protect(keep_message, job) != TG_OK) job->message = NULL;
 }
 
 static void *worker(void *arg)
@@ -86,13 +118,13 @@ static void *worker(void *arg)
     start at = *(start *)arg;
     free(arg);
     for (tg_job *job; (job = take(at.jobs, at.slot));) {
-        job->status = tg_job_poll(job);
-        if (job->status == TG_OK) job->status = job->run(job, job->ctx);
-        if (job->status != TG_OK) job->message = tg_strdup(tg_message());
-        pthread_mutex_lock(&at.jobs->lock);
+        run_job(job);
+        tg_lock(&at.jobs->lock);
         at.jobs->running[at.slot] = NULL;
-        pthread_mutex_unlock(&at.jobs->lock);
-        tg_jobs_post(at.jobs, handle_done, at.jobs, job);
+        tg_unlock(&at.jobs->lock);
+        event *over = job->over;
+        *over = (event){NULL, handle_done, at.jobs, job};
+        post(at.jobs, over);
     }
     return NULL;
 }
@@ -119,13 +151,13 @@ tg_jobs *tg_jobs_new(int threads)
 void tg_jobs_free(tg_jobs *jobs)
 {
     if (!jobs) return;
-    pthread_mutex_lock(&jobs->lock);
+    tg_lock(&jobs->lock);
     jobs->stopping = true;
     for (tg_job *job = jobs->queue; job; job = job->next) tg_job_cancel(job);
     for (int i = 0; i < jobs->n_threads; i++)
         if (jobs->running[i]) tg_job_cancel(jobs->running[i]);
     pthread_cond_broadcast(&jobs->work);
-    pthread_mutex_unlock(&jobs->lock);
+    tg_unlock(&jobs->lock);
     for (int i = 0; i < jobs->n_threads; i++) pthread_join(jobs->threads[i], NULL);
     while (tg_jobs_dispatch(jobs) > 0) {} /* handlers may post */
     close(jobs->fd);
@@ -143,12 +175,13 @@ tg_job *tg_jobs_start(tg_jobs *jobs, tg_job_fn run, tg_job_done_fn done, void *c
     job->run = run;
     job->done = done;
     job->ctx = ctx;
-    pthread_mutex_lock(&jobs->lock);
+    job->over = tg_malloc(sizeof *job->over);
+    tg_lock(&jobs->lock);
     *jobs->queue_end = job;
     jobs->queue_end = &job->next;
     jobs->pending++;
     pthread_cond_signal(&jobs->work);
-    pthread_mutex_unlock(&jobs->lock);
+    tg_unlock(&jobs->lock);
     return job;
 }
 
@@ -161,11 +194,11 @@ int tg_jobs_dispatch(tg_jobs *jobs)
 {
     uint64_t count;
     while (read(jobs->fd, &count, sizeof count) > 0) {}
-    pthread_mutex_lock(&jobs->lock);
+    tg_lock(&jobs->lock);
     event *list = jobs->events;
     jobs->events = NULL;
     jobs->events_end = &jobs->events;
-    pthread_mutex_unlock(&jobs->lock);
+    tg_unlock(&jobs->lock);
     int n = 0;
     for (event *e = list, *next; e; e = next, n++) {
         next = e->next;
@@ -177,9 +210,9 @@ int tg_jobs_dispatch(tg_jobs *jobs)
 
 bool tg_jobs_busy(tg_jobs *jobs)
 {
-    pthread_mutex_lock(&jobs->lock);
+    tg_lock(&jobs->lock);
     bool busy = jobs->pending > 0;
-    pthread_mutex_unlock(&jobs->lock);
+    tg_unlock(&jobs->lock);
     return busy;
 }
 

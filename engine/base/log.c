@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "log.h"
 
-#include <pthread.h>
+#include "lock.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -11,10 +12,10 @@ static void *target_ctx;
 
 void tg_log_to(tg_log_fn fn, void *ctx)
 {
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     target = fn;
     target_ctx = ctx;
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
 }
 
 void tg_log(tg_log_level level, const char *fmt, ...)
@@ -24,7 +25,7 @@ void tg_log(tg_log_level level, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     if (target) target(target_ctx, level, tg_one_line(text));
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
 }

@@ -111,6 +111,11 @@ char *tg_format_bytes(char *buf, double bytes)
     return buf;
 }
 
+static void close_file(void *file)
+{
+    fclose(file);
+}
+
 tg_status tg_read_file(const char *path, size_t limit, char **data, size_t *size)
 {
     FILE *f = fopen(path, "rb");
@@ -118,9 +123,11 @@ tg_status tg_read_file(const char *path, size_t limit, char **data, size_t *size
     tg_str s = {0};
     char piece[65536];
     size_t n;
+    tg_unwind_push(close_file, f);
     while (s.n <= limit && (n = fread(piece, 1, sizeof piece, f)) > 0) tg_str_addn(&s, piece, n);
     bool bad = ferror(f) != 0;
     int error = errno;
+    tg_unwind_pop(f);
     fclose(f);
     if (bad || s.n > limit) {
         bool large = s.n > limit;
@@ -161,9 +168,9 @@ tg_status tg_write_file(const char *path, const void *data, size_t size)
         return status;
     }
     FILE *f = fdopen(fd, "wb");
-    size_t done = size ? fwrite(data, 1, size, f) : 0;
-    bool bad = done != size || fflush(f) != 0 || fsync(fd) != 0;
-    if (fclose(f) != 0) bad = true;
+    size_t done = f && size ? fwrite(data, 1, size, f) : 0;
+    bool bad = !f || done != size || fflush(f) != 0 || fsync(fd) != 0;
+    if (f ? fclose(f) != 0 : close(fd) != 0) bad = true;
     if (!bad && rename(name.p, path) != 0) bad = true;
     if (bad) {
         status = tg_fail(TG_IO, "%s: %s", path, strerror(errno));

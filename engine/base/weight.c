@@ -66,7 +66,7 @@ void tg_weight_unref(tg_weight *w)
     free(w);
 }
 
-static tg_status map_fd(const char *path, int fd, tg_mapping **mapping)
+static tg_status map_fd(const char *path, int fd, tg_mapping *m)
 {
     struct stat st;
     if (fstat(fd, &st) != 0) return tg_fail(TG_IO, "%s: %s", path, strerror(errno));
@@ -77,20 +77,22 @@ static tg_status map_fd(const char *path, int fd, tg_mapping **mapping)
         data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (data == MAP_FAILED) return tg_fail(TG_IO, "%s: %s", path, strerror(errno));
     }
-    tg_mapping *m = tg_malloc(sizeof *m);
-    atomic_init(&m->refs, 1);
     m->data = data;
     m->size = (size_t)st.st_size;
-    *mapping = m;
     return TG_OK;
 }
 
+/* Nothing is allocated while the file is open: its number would be lost with the memory. */
 tg_status tg_mapping_open(const char *path, tg_mapping **mapping)
 {
+    tg_mapping *m = tg_malloc(sizeof *m);
+    atomic_init(&m->refs, 1);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return tg_fail(TG_IO, "%s: %s", path, strerror(errno));
-    tg_status status = map_fd(path, fd, mapping);
-    close(fd);
+    tg_status status =
+        fd < 0 ? tg_fail(TG_IO, "%s: %s", path, strerror(errno)) : map_fd(path, fd, m);
+    if (fd >= 0) close(fd);
+    if (status == TG_OK) *mapping = m;
+    else free(m);
     return status;
 }
 

@@ -103,6 +103,7 @@ static tg_status run_child(const tg_drawing *d, double limit_s, const tg_job *jo
         return tg_fail(TG_BACKEND, "no process for Graphviz");
     }
     if (child == 0) {
+        tg_unprotected_child();
         for (int s = 1; s < 32; s++)
             signal(s, SIG_DFL); /* the explorer's handlers are not for it */
         lay_out(d, l, fd[1]);

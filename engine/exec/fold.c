@@ -2,11 +2,11 @@
 #include "fold.h"
 
 #include "engine/base/hash.h"
+#include "engine/base/lock.h"
 #include "engine/base/vec.h"
 #include "engine/ir/eval.h"
 #include "engine/ir/hash.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* Evaluated expressions, oldest first. Invariant: bytes is the sum of the weights' sizes. */
@@ -48,6 +48,7 @@ static void shrink(void)
 
 static void keep(uint64_t key, tg_weight *weight)
 {
+    tg_vec_reserve(&ring, ring.n + 1); /* from here on nothing can fail half-way */
     uint64_t *at = tg_map_put(&index_of, key, NULL);
     if (*at || weight->size > limit / 4) return;
     *at = (uint64_t)(uintptr_t)tg_weight_ref(weight);
@@ -58,9 +59,9 @@ static void keep(uint64_t key, tg_weight *weight)
 
 static tg_weight *find_locked(uint64_t key)
 {
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     tg_weight *found = find(key);
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
     return found;
 }
 
@@ -115,9 +116,9 @@ static tg_status run_node(fold *f, const tg_node *node)
     for (uint32_t i = 0; i < node->n_out; i++) {
         tg_value v = tg_value_of(node->id, i);
         tg_weight *weight = tg_weight_own(out[i].data, tg_tensor_bytes(&out[i]));
-        pthread_mutex_lock(&lock);
+        tg_lock(&lock);
         keep(tg_fold_hash(f->g, v), weight);
-        pthread_mutex_unlock(&lock);
+        tg_unlock(&lock);
         if (held(f, v)) tg_weight_unref(weight);
         else hold(f, v, weight);
     }
@@ -184,16 +185,16 @@ tg_status tg_fold_value(const tg_graph *g, tg_value v, tg_weight **weight)
 
 void tg_fold_limit(size_t to)
 {
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     limit = to;
     shrink();
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
 }
 
 size_t tg_fold_bytes(void)
 {
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     size_t n = bytes;
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
     return n;
 }

@@ -2,11 +2,11 @@
 #include "latency_db.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/lock.h"
 #include "engine/base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,7 +247,7 @@ static void look_at(tg_latency_db *db, int rc)
 bool tg_latency_db_find(tg_latency_db *db, const tg_latency_key *key, double *ms, int *n)
 {
     bool found = false;
-    pthread_mutex_lock(&db->lock);
+    tg_lock(&db->lock);
     if (db->sql) {
         bind_key(db->find, key);
         int rc = sqlite3_step(db->find);
@@ -259,13 +259,13 @@ bool tg_latency_db_find(tg_latency_db *db, const tg_latency_key *key, double *ms
         sqlite3_reset(db->find);
         look_at(db, rc);
     }
-    pthread_mutex_unlock(&db->lock);
+    tg_unlock(&db->lock);
     return found;
 }
 
 void tg_latency_db_put(tg_latency_db *db, const tg_latency_key *key, double ms, int n)
 {
-    pthread_mutex_lock(&db->lock);
+    tg_lock(&db->lock);
     if (db->sql) {
         bind_key(db->put, key);
         sqlite3_bind_double(db->put, 5, ms);
@@ -274,5 +274,5 @@ void tg_latency_db_put(tg_latency_db *db, const tg_latency_key *key, double ms, 
         sqlite3_reset(db->put);
         look_at(db, rc);
     }
-    pthread_mutex_unlock(&db->lock);
+    tg_unlock(&db->lock);
 }

@@ -2,13 +2,13 @@
 /* Latencies of operators, each in a graph of its own. */
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
+#include "engine/base/lock.h"
 #include "engine/exec/verify.h"
 #include "engine/ir/build.h"
 #include "latency_db.h"
 #include "timing.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,9 +133,9 @@ static tg_latency_db *shared_db(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static tg_latency_db *db;
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     if (!db) db = tg_latency_db_open(NULL);
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
     return db;
 }
 

@@ -2,7 +2,8 @@
 /* The turn: who measures has the machine to itself. */
 #include "bench.h"
 
-#include <pthread.h>
+#include "engine/base/lock.h"
+
 #include <stdatomic.h>
 #include <time.h>
 
@@ -23,10 +24,21 @@ static void wait_a_little(int ms)
     pthread_cond_timedwait(&changed, &lock, &until);
 }
 
+static void let_go(void *unused)
+{
+    (void)unused;
+    tg_lock(&lock);
+    if (--depth == 0) {
+        atomic_store(&held, false);
+        pthread_cond_broadcast(&changed);
+    }
+    tg_unlock(&lock);
+}
+
 tg_status tg_measure_turn_acquire(const tg_job *job)
 {
     tg_status status = TG_OK;
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     while (depth && !pthread_equal(holder, pthread_self()) && status == TG_OK) {
         wait_a_little(20);
         status = tg_job_poll(job);
@@ -36,18 +48,15 @@ tg_status tg_measure_turn_acquire(const tg_job *job)
         depth++;
         atomic_store(&held, true);
     }
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
+    if (status == TG_OK) tg_unwind_push(let_go, &depth);
     return status;
 }
 
 void tg_measure_turn_release(void)
 {
-    pthread_mutex_lock(&lock);
-    if (--depth == 0) {
-        atomic_store(&held, false);
-        pthread_cond_broadcast(&changed);
-    }
-    pthread_mutex_unlock(&lock);
+    tg_unwind_pop(&depth);
+    let_go(&depth);
 }
 
 bool tg_measure_turn_held(void)
@@ -57,11 +66,11 @@ bool tg_measure_turn_held(void)
 
 void tg_measure_turn_wait(const tg_job *job, int ms)
 {
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     while (depth && ms > 0 && !tg_job_cancelled(job)) {
         int part = ms < 20 ? ms : 20;
         wait_a_little(part);
         ms -= part;
     }
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
 }

@@ -19,7 +19,7 @@ typedef struct aside {
     FILE *file;
     tg_str name;
     uint64_t size;
-    bool failed;
+    bool failed, closed;
     int error;
 } aside;
 
@@ -42,6 +42,13 @@ static void append(ProtobufCBuffer *buffer, size_t n, const uint8_t *bytes)
     }
 }
 
+static void aside_drop(void *arg)
+{
+    aside *a = arg;
+    if (!a->closed) fclose(a->file);
+    unlink(a->name.p);
+}
+
 /* A new file has the mode that the person's mask leaves; mkstemp's is private. */
 static void aside_open(aside *a, const char *path)
 {
@@ -51,7 +58,10 @@ static void aside_open(aside *a, const char *path)
     mode_t mask = umask(0);
     umask(mask);
     if (fd >= 0 && fchmod(fd, 0666 & ~mask) == 0) a->file = fdopen(fd, "wb");
-    if (a->file) return;
+    if (a->file) {
+        tg_unwind_push(aside_drop, a);
+        return;
+    }
     a->failed = true;
     a->error = errno;
     if (fd < 0) return;
@@ -62,6 +72,7 @@ static void aside_open(aside *a, const char *path)
 static void aside_close(aside *a)
 {
     if (!a->file) return;
+    a->closed = true;
     if (!a->failed && (fflush(a->file) != 0 || ftruncate(fileno(a->file), (off_t)a->size) != 0 ||
                        fsync(fileno(a->file)) != 0)) {
         a->failed = true;
@@ -77,6 +88,7 @@ static void aside_close(aside *a)
 static tg_status aside_end(aside *a, const char *path, bool keep)
 {
     bool good = keep && !a->failed;
+    if (a->file) tg_unwind_pop(a);
     if (good && rename(a->name.p, path) != 0) {
         good = false;
         a->failed = true;

@@ -280,6 +280,9 @@ static tg_status to_line(parser *p, const out_name *outs, int n_outs)
             if (strcmp(p->names[k].name, outs[i].name) == 0)
                 return parse_fail(p, outs[i].at, "%s is made twice", outs[i].name);
         if (p->n_names == RULE_VALUES) return parse_fail(p, outs[i].at, "too many names");
+        int slot = parse_find_value(p, outs[i].name);
+        if (slot >= 0 && p->values[slot].list != outs[i].list)
+            return parse_fail(p, outs[i].at, "%s is a list in one place only", outs[i].name);
         as.port = as.kind == TERM_NEW ? i : 0;
         p->names[p->n_names++] = (to_name){outs[i].name, outs[i].at, outs[i].list, as};
     }

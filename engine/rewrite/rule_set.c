@@ -118,16 +118,23 @@ static int by_name(const void *a, const void *b)
 
 typedef TG_VEC(char *) path_vec;
 
+static void close_folder(void *dir)
+{
+    closedir(dir);
+}
+
 static tg_status list_folder(const char *folder, path_vec *paths)
 {
     DIR *dir = opendir(folder);
     if (!dir) return tg_fail(TG_IO, "%s: %s", folder, strerror(errno));
+    tg_unwind_push(close_folder, dir);
     for (const struct dirent *entry; (entry = readdir(dir));) {
         if (entry->d_name[0] == '.' || !tg_ends_with(entry->d_name, ".rules")) continue;
         tg_str path = {0};
         tg_str_addf(&path, "%s/%s", folder, entry->d_name);
         tg_vec_push(paths, path.p);
     }
+    tg_unwind_pop(dir);
     closedir(dir);
     if (paths->n) qsort(paths->v, paths->n, sizeof *paths->v, by_name);
     return paths->n ? TG_OK : tg_fail(TG_IO, "%s: holds no .rules file", folder);

@@ -29,8 +29,8 @@ static bool is_small(const tg_graph *g)
         const tg_node *node = g->nodes[g->order[i]];
         for (int k = 0; k < node->n_out; k++) {
             if (!tg_type_complete(&node->out[k])) return false;
+            if (tg_type_bytes(&node->out[k]) > MOST_BYTES - bytes) return false;
             bytes += tg_type_bytes(&node->out[k]);
-            if (bytes < 0 || bytes > MOST_BYTES) return false;
         }
         if (!tg_op_get(node->op)->infer) continue;
         tg_type in[TG_MAX_PORTS];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prim.h"
 
-#include <pthread.h>
+#include "engine/base/lock.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -30,7 +31,7 @@ static size_t mapped_size(size_t bytes)
 static void *spare_take(size_t size)
 {
     void *p = NULL;
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     for (int i = 0; i < SPARES && !p; i++) {
         if (spares[i].size != size) continue;
         p = spares[i].p;
@@ -38,14 +39,14 @@ static void *spare_take(size_t size)
         spares[i].size = 0;
         spare_bytes -= size;
     }
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
     return p;
 }
 
 static bool spare_keep(void *p, size_t size)
 {
     bool kept = false;
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     for (int i = 0; i < SPARES && !kept && spare_bytes + size <= SPARE_BYTES; i++) {
         if (spares[i].p) continue;
         spares[i].p = p;
@@ -53,7 +54,7 @@ static bool spare_keep(void *p, size_t size)
         spare_bytes += size;
         kept = true;
     }
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
     return kept;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plan.h"
 
-#include <pthread.h>
+#include "engine/base/lock.h"
+
 #include <stdlib.h>
 
 /* Unused packs up to this many bytes wait for the next plan of the search. */
@@ -88,9 +89,9 @@ static tg_packed *insert(uint64_t value, uint64_t form, size_t size, void *data)
 tg_status tg_packed_get(uint64_t value, uint64_t form, size_t size,
                         tg_status (*fill)(void *ctx, void *data), void *ctx, tg_packed **out)
 {
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     tg_packed *there = take(value, form);
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
     if (!there) {
         void *data = tg_block_new(size);
         tg_status status = fill(ctx, data);
@@ -98,9 +99,9 @@ tg_status tg_packed_get(uint64_t value, uint64_t form, size_t size,
             tg_block_free(data, size);
             return status;
         }
-        pthread_mutex_lock(&lock);
+        tg_lock(&lock);
         there = insert(value, form, size, data);
-        pthread_mutex_unlock(&lock);
+        tg_unlock(&lock);
     }
     *out = there;
     return TG_OK;
@@ -110,7 +111,7 @@ void tg_packed_unref(tg_packed *packed)
 {
     pack *k = (pack *)packed;
     if (!k) return;
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     if (--k->pub.refs == 0) {
         k->idle = true;
         k->older = newest;
@@ -120,13 +121,13 @@ void tg_packed_unref(tg_packed *packed)
         idle_bytes += k->pub.size;
         while (idle_bytes > IDLE_BYTES) drop(oldest);
     }
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
 }
 
 size_t tg_packed_bytes(void)
 {
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     size_t n = bytes;
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
     return n;
 }

@@ -2,9 +2,9 @@
 #include "vendor.h"
 
 #include "engine/base/hash.h"
+#include "engine/base/lock.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,11 +148,11 @@ static const tg_prim *make_and_keep(uint64_t key, const tg_prim_spec *spec, cons
     l = tg_calloc(1, sizeof *l);
     l->prim.spec = *spec;
     make(&l->prim, scales);
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     uint64_t *at = tg_map_put(&cache, key, NULL);
     l->next = (link *)(uintptr_t)*at;
     *at = (uint64_t)(uintptr_t)l;
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
     return &l->prim;
 }
 
@@ -160,13 +160,13 @@ static const tg_prim *get(const tg_prim_spec *spec, const float *scales)
 {
     static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
     uint64_t key = tg_hash_bytes(0, spec, sizeof *spec);
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     const link *l = cached(key, spec);
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
     if (l) return &l->prim;
-    pthread_mutex_lock(&making);
+    tg_lock(&making);
     const tg_prim *prim = make_and_keep(key, spec, scales);
-    pthread_mutex_unlock(&making);
+    tg_unlock(&making);
     return prim;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Choosing between the library's convolution and ours, by measuring. */
 #include "engine/base/clock.h"
+#include "engine/base/lock.h"
 #include "winograd.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,12 +142,12 @@ static bool pays(const tg_prim *direct, const tg_prim *product, const tg_winogra
     static tg_map known;
     if (use == TG_WINOGRAD_ALWAYS) return true;
     const int64_t size[] = {w->n, w->c, w->m, w->h, w->w, w->oh, w->ow, w->n_ops};
-    pthread_mutex_lock(&lock);
+    tg_lock(&lock);
     bool fresh;
     uint64_t *at = tg_map_put(&known, tg_hash_bytes(5, size, sizeof size), &fresh);
     if (fresh) *at = measure(direct, product, w);
     bool won = *at;
-    pthread_mutex_unlock(&lock);
+    tg_unlock(&lock);
     return won;
 }
 
