@@ -11,6 +11,7 @@
 RUN_DECLARED(tg_greedy_run);
 RUN_DECLARED(tg_backtrack_run);
 RUN_DECLARED(tg_beam_run);
+RUN_DECLARED(tg_saturate_run);
 RUN_DECLARED(tg_random_run);
 RUN_DECLARED(tg_exhaust_run);
 

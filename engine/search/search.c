@@ -12,6 +12,8 @@ static const tg_search searches[] = {
      100, tg_backtrack_run},
     {"beam", "Level by level, keeps the cheapest graphs even where they cost more than before.",
      400, tg_beam_run},
+    {"saturate", "Keeps all that rules make in one e-graph and takes the cheapest graph out of it.",
+     1000, tg_saturate_run},
     {"random", "Walks at random from the start, again and again, and keeps the cheapest graph.",
      200, tg_random_run},
     {"exhaustive", "Expands every graph that can be reached, cheapest first.", 100000,

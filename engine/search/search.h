@@ -25,6 +25,8 @@ typedef struct tg_search_report {
     const char *stop; /* why it ended: "no candidate improves", "budget", "queue empty", "no new
                         graph", "length of a path", "cancelled" */
     bool exhausted;   /* every reachable graph within the limits was seen */
+    int equal_nodes;  /* saturation: operators in the e-graph */
+    bool proved;      /* saturation: the e-graph holds nothing cheaper than was found in it */
     int expansions, graphs, duplicates;
     long sites;
     int best_at; /* expansion that found the best */
@@ -39,7 +41,8 @@ typedef struct tg_search {
                      const tg_search_options *options, tg_search_report *report, tg_trail **best);
 } tg_search;
 
-/* The searches: greedy, taso, beam, random, exhaustive. NULL if there is none of that name. */
+/* The searches: greedy, taso, beam, saturate, random, exhaustive. NULL if there is none of that
+ * name. */
 const tg_search *tg_search_find(const char *name);
 const tg_search *tg_search_at(int i); /* NULL behind the last */
 

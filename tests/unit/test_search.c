@@ -92,6 +92,53 @@ static void searches_repeat(void **state)
     tg_graph_unref(g);
 }
 
+/* Detours that pay only together: the e-graph holds them all, and steps of rules lead there. */
+static void saturation_combines_what_greedy_misses(void **state)
+{
+    (void)state;
+    tg_graph *g = sample("taso-squeezenet");
+    tg_search_report report;
+    tg_trail *greedy = search("greedy", g, (tg_search_options){0}, &report);
+    tg_trail *best = search("saturate", g, (tg_search_options){0}, &report);
+    print_message("greedy %.4f, saturate %.4f ms in %d steps, %d operators, %s\n", greedy->cost_ms,
+                  best->cost_ms, best->depth, report.equal_nodes, report.stop);
+    check_trail(g, best);
+    assert_true(report.proved);
+    assert_string_equal(report.stop, "saturated");
+    assert_true(best->cost_ms < 0.9 * greedy->cost_ms);
+    assert_true(best->depth > 10);
+    for (const tg_trail *t = best; t->parent; t = t->parent)
+        assert_true(tg_rules_find(rules, t->taken.rule) >= 0);
+    tg_verify_report verified;
+    tg_trail *good;
+    assert_ok(tg_trail_verify(best, 5, NULL, &verified, &good));
+    assert_ptr_equal(good, best);
+    tg_trail_unref(good);
+    tg_trail_unref(best);
+    tg_trail_unref(greedy);
+    tg_graph_unref(g);
+}
+
+/* On graphs small enough to expand wholly, nothing is cheaper than what saturation finds. */
+static void saturation_reaches_the_exhaustive_optimum(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"conv-bn", "attention", "branches", "layernorm"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        tg_graph *g = sample(names[i]);
+        tg_search_report report, whole;
+        tg_trail *all = search("exhaustive", g, (tg_search_options){.budget = 2000}, &whole);
+        tg_trail *best = search("saturate", g, (tg_search_options){0}, &report);
+        print_message("%s: exhaustive %.5f (%s), saturate %.5f (%s%s, %d graphs)\n", names[i],
+                      all->cost_ms, whole.stop, best->cost_ms, report.stop,
+                      report.proved ? ", proved" : "", report.expansions);
+        assert_true(best->cost_ms <= all->cost_ms * (1 + 1e-6));
+        tg_trail_unref(all);
+        tg_trail_unref(best);
+        tg_graph_unref(g);
+    }
+}
+
 static void a_batch_norm_costs_nothing_in_the_end(void **state)
 {
     (void)state;
@@ -255,6 +302,8 @@ static void merged_equal_nodes_are_another_state(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_search_on_every_small_sample),
     cmocka_unit_test(searches_repeat),
+    cmocka_unit_test(saturation_combines_what_greedy_misses),
+    cmocka_unit_test(saturation_reaches_the_exhaustive_optimum),
     cmocka_unit_test(a_batch_norm_costs_nothing_in_the_end),
     cmocka_unit_test(a_cancelled_search_gives_its_best),
     cmocka_unit_test(steps_are_proved),

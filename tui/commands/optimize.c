@@ -173,6 +173,13 @@ static void print_json(const run *r, const char *out)
     json_object_set_new(all, "without", without);
     json_object_set_new(all, "stop", json_string(r->report.stop));
     json_object_set_new(all, "expansions", json_integer(r->report.expansions));
+    json_object_set_new(all, "sites", json_integer(r->report.sites));
+    json_object_set_new(all, "duplicates", json_integer(r->report.duplicates));
+    json_object_set_new(all, "best_at", json_integer(r->report.best_at));
+    if (r->report.equal_nodes) {
+        json_object_set_new(all, "egraph_operators", json_integer(r->report.equal_nodes));
+        json_object_set_new(all, "cheapest_proved", json_boolean(r->report.proved));
+    }
     json_object_set_new(all, "elapsed_s", json_real(r->report.seconds));
     ui_print_json(r->ui, all);
 }
@@ -188,6 +195,10 @@ static void print_words(const run *r, const char *out)
     ui_printf(r->ui, "%d steps by %s (%s, %d %s, %.2f s)\n", r->best->depth, r->by, r->report.stop,
               r->report.expansions, strcmp(r->by, "ppo") == 0 ? "episodes" : "graphs looked at",
               r->report.seconds);
+    if (r->report.equal_nodes)
+        ui_printf(r->ui, "e-graph    %d operators, %s\n", r->report.equal_nodes,
+                  r->report.proved ? "none of its graphs is cheaper"
+                                   : "not proved that none of its graphs is cheaper");
     for (int i = 0; i < r->refined.n_without; i++)
         ui_printf(r->ui, "left out   %s: faster without it here\n", r->refined.without[i]);
     if (r->refined.given_up)
@@ -224,7 +235,8 @@ static tg_status optimize(run *r, const char *out)
 DEFCMD(
     optimize, "optimize",
     "batch; model:file Model; -o --out:path Model file to write; "
-    "--by:choice(greedy|taso|beam|random|exhaustive|ppo)=taso Who chooses; --budget:int=0 Graphs to "
+    "--by:choice(greedy|taso|beam|saturate|random|exhaustive|ppo)=taso Who chooses; --budget:int=0 "
+    "Graphs to "
     "look at; "
     "--alpha:num=1.05 How much dearer than the best a graph may be (taso); --width:int=8 Graphs "
     "that each level keeps (beam); --episodes:int=200 "

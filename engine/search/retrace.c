@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Steps of rules to a graph that was taken out of an e-graph. */
+#include "saturate.h"
+
+#include "engine/base/intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MORE = 50 }; /* expansions beyond two for each needed operator */
+
+/*
+ * A graph reached, with its numbers in the e-graph. `had` by number: the operator has been on the
+ * way here. Shared by the waiting steps from it.
+ */
+typedef struct stand {
+    int refs, n_had;
+    tg_trail *trail;
+    tg_candidates *candidates;
+    uint32_t *number_of;
+    unsigned char *had;
+} stand;
+
+typedef struct waiting {
+    int missing; /* needed operators that have not been on the way */
+    double cost;
+    stand *from;
+    int candidate;
+} waiting;
+
+typedef struct retrace {
+    egraph *e;
+    unsigned char *needed; /* by number, of the first n_numbers */
+    uint32_t n_numbers;
+    int n_needed;
+    TG_VEC(waiting) queue;
+    tg_map seen;
+    const tg_rules *rules;
+    const tg_search_options *o;
+    tg_search_report *r;
+} retrace;
+
+static void stand_unref(stand *s)
+{
+    if (!s || --s->refs) return;
+    tg_candidates_free(s->candidates);
+    tg_trail_unref(s->trail);
+    free(s->number_of);
+    free(s->had);
+    free(s);
+}
+
+static bool counts(const egraph_node *n)
+{
+    return !n->constant && n->op != TG_OP_INPUT;
+}
+
+/* The operators of the choice, those that rules matched to make them, and so on. */
+static void need(retrace *t, const extract_choice *choice)
+{
+    TG_VEC(uint32_t) stack = {0};
+    for (size_t i = 0; i < choice->order.n; i++) tg_vec_push(&stack, choice->order.v[i]);
+    while (stack.n) {
+        uint32_t number = tg_vec_pop(&stack);
+        const egraph_node *n = &t->e->nodes.v[number];
+        if (t->needed[number] || !counts(n)) continue;
+        t->needed[number] = 1;
+        t->n_needed++;
+        for (int i = 0; i < n->n_from; i++) tg_vec_push(&stack, n->from[i]);
+    }
+    tg_vec_free(&stack);
+}
+
+static bool is_new_need(const retrace *t, const stand *s, uint32_t number)
+{
+    return number < t->n_numbers && t->needed[number] && !s->had[number];
+}
+
+/* How many needed operators have not been on the way when the candidate is taken as well. */
+static int missing_after(retrace *t, const stand *s, const tg_candidate *c, const char *rule)
+{
+    const tg_graph *g = s->trail->graph;
+    int n = c->preview.n_come, more = 0;
+    uint32_t *number_of = tg_calloc(g->n_ids + (size_t)n + 1, sizeof *number_of);
+    memcpy(number_of, s->number_of, g->n_ids * sizeof *number_of);
+    egraph_add_preview(t->e, g, c, rule, number_of);
+    for (int i = 0; i < n; i++) more += is_new_need(t, s, number_of[g->n_ids + (uint32_t)i]);
+    free(number_of);
+    return t->n_needed - s->n_had - more;
+}
+
+static void note_had(retrace *t, stand *s)
+{
+    const tg_graph *g = s->trail->graph;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        uint32_t number = s->number_of[g->order[i]];
+        if (!is_new_need(t, s, number)) continue;
+        s->had[number] = 1;
+        s->n_had++;
+    }
+}
+
+static tg_status stand_new(retrace *t, tg_trail *trail, const stand *from, stand **out)
+{
+    stand *s = tg_calloc(1, sizeof *s);
+    s->refs = 1;
+    s->trail = trail;
+    s->number_of = tg_calloc(trail->graph->n_ids + 1, sizeof *s->number_of);
+    egraph_add_graph(t->e, trail->graph, false, s->number_of);
+    s->had = tg_calloc((size_t)t->n_numbers + 1, 1);
+    if (from) memcpy(s->had, from->had, t->n_numbers);
+    s->n_had = from ? from->n_had : 0;
+    note_had(t, s);
+    tg_status status = tg_search_expand(t->rules, trail, from ? from->candidates : NULL, t->o, t->r,
+                                        &s->candidates);
+    if (status == TG_OK) *out = s;
+    else stand_unref(s);
+    return status;
+}
+
+static void enqueue(retrace *t, stand *s)
+{
+    const tg_graph *g = s->trail->graph;
+    uint32_t ops = tg_graph_op_count(g);
+    for (int i = 0; i < tg_candidates_count(s->candidates); i++) {
+        const tg_candidate *c = tg_candidates_get(s->candidates, i);
+        bool fresh;
+        tg_map_put(&t->seen, tg_search_key(g, &c->preview, ops), &fresh);
+        if (!fresh) continue;
+        const char *rule = tg_intern(tg_rules_get(t->rules, c->site->rule)->name);
+        waiting w = {missing_after(t, s, c, rule), s->trail->cost_ms + c->preview.cost_delta_ms, s,
+                     i};
+        s->refs++;
+        tg_vec_push(&t->queue, w);
+    }
+}
+
+static waiting take_nearest(retrace *t)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < t->queue.n; i++) {
+        const waiting *a = &t->queue.v[i], *b = &t->queue.v[best];
+        if (a->missing < b->missing || (a->missing == b->missing && a->cost < b->cost)) best = i;
+    }
+    waiting w = t->queue.v[best];
+    memmove(&t->queue.v[best], &t->queue.v[best + 1], (t->queue.n - best - 1) * sizeof *t->queue.v);
+    t->queue.n--;
+    return w;
+}
+
+static tg_status walk(retrace *t, const tg_trail *root, double target, tg_trail **found)
+{
+    stand *s;
+    if (t->r->expansions >= t->o->budget) return TG_OK;
+    TG_TRY(stand_new(t, tg_trail_ref(root), NULL, &s));
+    enqueue(t, s);
+    stand_unref(s);
+    int last = t->r->expansions + 2 * t->n_needed + MORE;
+    if (last > t->o->budget) last = t->o->budget;
+    while (t->r->expansions < last && t->queue.n && !*found) {
+        waiting w = take_nearest(t);
+        tg_trail *next;
+        tg_status status = tg_trail_step(w.from->trail, w.from->candidates, w.candidate, &next);
+        if (status == TG_OK && next->cost_ms <= target * (1 + TG_SEARCH_LEAST)) *found = next;
+        else if (status == TG_OK && next->depth >= t->o->max_steps) tg_trail_unref(next);
+        else if (status == TG_OK) {
+            status = stand_new(t, next, w.from, &s);
+            if (status == TG_OK) enqueue(t, s);
+            if (status == TG_OK) stand_unref(s);
+        }
+        stand_unref(w.from);
+        TG_TRY(status);
+    }
+    return TG_OK;
+}
+
+tg_status saturate_retrace(egraph *e, const extract_choice *choice, const tg_rules *rules,
+                           const tg_trail *root, const tg_search_options *o, tg_search_report *r,
+                           tg_trail **found)
+{
+    retrace t = {.e = e, .rules = rules, .o = o, .r = r, .n_numbers = (uint32_t)e->nodes.n};
+    t.needed = tg_calloc(e->nodes.n + 1, 1);
+    need(&t, choice);
+    tg_map_put(&t.seen, tg_graph_key(root->graph), NULL);
+    tg_status status = walk(&t, root, choice->cost_ms, found);
+    for (size_t i = 0; i < t.queue.n; i++) stand_unref(t.queue.v[i].from);
+    tg_vec_free(&t.queue);
+    tg_map_free(&t.seen);
+    free(t.needed);
+    return status;
+}
