@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Resize: every axis is resampled on its own, with taps computed once for each output place. */
+#include "resize.h"
+
 #include "compute.h"
 
 #include <math.h>
@@ -382,5 +384,22 @@ tg_status kernel_resize(tg_call *call)
         x = y;
     }
     tg_call_store(call, 0, x);
+    return TG_OK;
+}
+
+tg_status tg_resize_axes(const tg_op_row *row, const tg_attr *attr, const tg_shape *x,
+                         tg_arena *arena, tg_resize_axis *axes, int *count)
+{
+    request r = request_of(row, attr, arena);
+    axis_plan plan[TG_MAX_RANK];
+    *count = 0;
+    TG_TRY(plan_axes(&r, x, plan));
+    for (int k = 0; k < x->rank; k++) {
+        if (!moves(&r, &plan[k])) continue;
+        taps t = taps_of(&r, &plan[k]);
+        tg_resize_axis *a = &axes[(*count)++];
+        *a = (tg_resize_axis){k, plan[k].in, plan[k].out, t.n, t.at, t.weight, false};
+        for (int64_t i = 0; i < plan[k].out; i++) a->outside |= t.outside[i];
+    }
     return TG_OK;
 }

@@ -269,7 +269,95 @@ static void two_and_more_inputs(void **state)
     check("Where", "", 1, 0, ARGS(ANY(BOOL, 0, 1, 1), ANY(BOOL, 0, 1, 5), ANY(BOOL, 0, 1, 5)));
 }
 
+static void norms(void **state)
+{
+    (void)state;
+    check("InstanceNormalization", "", 1, 0, ARGS(F32(2, 3, 5, 7), W32(3), W32(3)));
+    check("InstanceNormalization", "epsilon=0.1", 1, 0, ARGS(F32(1, 17, 40), W32(17), W32(17)));
+    check("GroupNormalization", "num_groups=2", 1, 0, ARGS(F32(2, 6, 5, 3), W32(6), W32(6)));
+    check("GroupNormalization", "num_groups=1", 1, 0, ARGS(F32(1, 4, 1), W32(4), W32(4)));
+    check("RMSNormalization", "", 1, 0, ARGS(F32(3, 5, 33), W32(33)));
+    check("RMSNormalization", "axis=1", 1, 0, ARGS(F32(3, 5, 4), W32(5, 4)));
+    check("RMSNormalization", "axis=0", 1, 0, ARGS(F32(3, 5), W32(1)));
+    check("LayerNormalization", "axis=1", 3, 0, ARGS(F32(3, 5, 9), W32(5, 9), W32(5, 9)));
+    check("LayerNormalization", "", 1, 0, ARGS(F32(4, 20), W32(1), W32(1)));
+    check("LRN", "size=5", 1, 0, ARGS(F32(2, 9, 4, 3)));
+    check("LRN", "size=4 alpha=0.5 beta=0.6 bias=2", 1, 0, ARGS(F32(1, 3, 5)));
+    check("LRN", "size=3 alpha=1 beta=0.5", 1, 0, ARGS(F32(2, 7)));
+    check("MeanVarianceNormalization", "", 1, 0, ARGS(F32(2, 3, 5, 4)));
+    check("MeanVarianceNormalization", "axes=1", 1, 0, ARGS(F32(4, 6)));
+    check("LpNormalization", "", 1, 0, ARGS(F32(4, 37)));
+    check("LpNormalization", "axis=1 p=1", 1, 0, ARGS(F32(2, 5, 4, 3)));
+    check("LpNormalization", "axis=0", 1, 0, ARGS(ANY(F32, 0, 0, 3, 2)));
+    check("Hardmax", "axis=1", 1, 0, ARGS(F32(2, 5, 4)));
+    check("Hardmax", "", 1, 0, ARGS(F32(2, 1)));
+}
+
+static void along_axes(void **state)
+{
+    (void)state;
+    for (int axis = 0; axis < 3; axis++) {
+        char attrs[64];
+        snprintf(attrs, sizeof attrs, "axis=%d", axis);
+        check("ArgMax", attrs, 1, 0, ARGS(F32(3, 4, 5)));
+        check("ArgMin", attrs, 1, 0, ARGS(ANY(I32, -2, 2, 3, 4, 5)));
+        check("CumSum", attrs, 1, 0, ARGS(F32(3, 4, 5)));
+        check("GatherElements", attrs, 1, 0, ARGS(F32(3, 3, 3), ANY(I64, -3, 2, 2, 3, 1)));
+        check("ScatterElements", attrs, 1, 0,
+              ARGS(F32(3, 3, 3), ANY(I32, -3, 2, 1, 1, 1), F32(1, 1, 1)));
+        snprintf(attrs, sizeof attrs, "axis=%d k=2 largest=%d", axis, axis % 2);
+        check("TopK", attrs, 2, 0, ARGS(F32(3, 4, 5)));
+        check("TopK", attrs, 2, 0, ARGS(ANY(F32, 0, 3, 5, 6, 3)));
+    }
+    check("ArgMin", "keepdims=0 select_last_index=1 axis=1", 1, 0, ARGS(ANY(F32, 0, 2, 40, 9)));
+    check("ArgMax", "select_last_index=1 axis=0", 1, 0, ARGS(ANY(F32, 0, 0, 4, 9)));
+    check("CumSum", "axis=0 exclusive=1 reverse=1", 1, 0, ARGS(F32(7, 2)));
+    check("CumSum", "axis=0 exclusive=1", 1, 0, ARGS(ANY(I64, -9, 9, 7)));
+    check("TopK", "k=64", 2, 0, ARGS(F32(3, 64)));
+    check("TopK", "k=17", 2, 0, ARGS(F32(2, 1000)));
+    check("TopK", "k=3", 2, 0, ARGS(ANY(I64, 0, 9, 20)));
+    check("GatherElements", "axis=1", 1, 0, ARGS(ANY(U8, 0, 9, 4, 9), ANY(I32, 0, 8, 4, 20)));
+    check("ScatterElements", "axis=0 reduction=add", 1, 0,
+          ARGS(F32(5, 2), ANY(I64, 0, 4, 9, 2), F32(9, 2)));
+    check("GatherND", "", 1, 0, ARGS(F32(4, 3, 2), ANY(I64, 0, 2, 5, 2)));
+    check("ScatterND", "", 1, 0, ARGS(F32(4, 3, 2), FIX(I64, 1, 1, 1, 1), F32(1, 3, 2)));
+}
+
+static void pixels(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"half_pixel", "pytorch_half_pixel", "align_corners",
+                                        "asymmetric", "half_pixel_symmetric"};
+    char attrs[200];
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        for (int kind = 0; kind < 6; kind++) {
+            snprintf(attrs, sizeof attrs,
+                     "mode=%s antialias=%d sizes=1,3,%s coordinate_transformation_mode=%s",
+                     kind % 2 ? "cubic" : "linear", kind == 4, kind / 2 == 1 ? "4,11" : "9,2",
+                     modes[i]);
+            check("Resize", attrs, 1, 0, ARGS(F32(1, 3, 5, 7)));
+        }
+    check("Resize", "mode=linear sizes=2,9", 1, 0, ARGS(F32(2, 4)));
+    check("Resize", "mode=linear sizes=2,3,4,5,6", 1, 0, ARGS(F32(2, 3, 3, 2, 7)));
+    check("Resize", "mode=nearest sizes=2,3,8", 1, 0, ARGS(F32(2, 3, 5)));
+    check("Resize", "mode=cubic sizes=4,3,5 exclude_outside=1", 1, 0, ARGS(F32(2, 3, 5)));
+    static const char *const repeats[] = {"reflect", "edge", "wrap", "constant"};
+    for (size_t i = 0; i < sizeof repeats / sizeof *repeats; i++) {
+        snprintf(attrs, sizeof attrs, "mode=%s pads=0,0,2,1,0,0,1,3", repeats[i]);
+        check("Pad", attrs, 1, 0, ARGS(F32(1, 2, 4, 5)));
+        snprintf(attrs, sizeof attrs, "mode=%s pads=-1,2,1,-2", repeats[i]);
+        check("Pad", attrs, 1, 0, ARGS(F32(3, 4)));
+        check("Pad", attrs, 1, 0, ARGS(ANY(U8, 0, 9, 3, 4)));
+    }
+    check("Slice", "starts=-1 ends=-100 axes=2 steps=-2", 1, 0, ARGS(F32(2, 3, 9)));
+    check("Slice", "starts=5,1 ends=0,3 axes=0,1 steps=-1,1", 1, 0, ARGS(ANY(I64, 0, 9, 6, 4)));
+    check("Slice", "starts=100,-1 ends=-100,-100 axes=0,1 steps=-1,-3", 1, 0, ARGS(F32(4, 8)));
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(norms),
+    cmocka_unit_test(along_axes),
+    cmocka_unit_test(pixels),
     cmocka_unit_test(one_input),
     cmocka_unit_test(two_and_more_inputs),
     cmocka_unit_test(quantised_networks_run_on_bytes),

@@ -12,6 +12,13 @@
 tg_status tg_cpu_loop(tg_cpu_plan *p, const tg_node *node, tg_step_fn run, const void *own,
                       size_t size, size_t scratch) TG_MUST_USE;
 
+/* Plan functions that others fall back on; table.c declares them all. */
+tg_status tg_cpu_plan_kernel(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
+tg_status tg_cpu_plan_pad(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
+tg_status tg_cpu_plan_slice(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
+tg_status tg_cpu_plan_resize(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
+tg_status tg_cpu_plan_moments(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
+
 /* The attribute, or NULL if the operator or the node has none such. */
 const tg_attr *tg_cpu_attr(const tg_node *node, const char *name);
 /* True if the operator is called so. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Softmax and layer normalisation. */
 #include "eltwise.h"
+#include "loop.h"
 #include "tail.h"
 
 #include <string.h>
@@ -80,7 +81,7 @@ static tg_status parameter(tg_cpu_plan *p, tg_value v, int64_t n, tg_operand *ou
     return TG_OK;
 }
 
-tg_status tg_cpu_plan_layer_norm(tg_cpu_plan *p, const tg_node *node)
+static tg_status plan_layer_norm(tg_cpu_plan *p, const tg_node *node)
 {
     tg_prim_spec spec;
     tg_prim_operands o;
@@ -104,4 +105,11 @@ tg_status tg_cpu_plan_layer_norm(tg_cpu_plan *p, const tg_node *node)
     spec.src = spec.dst = tg_cpu_md_plain(&o.src);
     tg_layout layout = tg_layout_plain(&node->out[0].shape);
     return add_prim(p, node, &spec, &o, &layout);
+}
+
+/* Parameters of one number, and means that are asked for, are for a loop of ours. */
+tg_status tg_cpu_plan_layer_norm(tg_cpu_plan *p, const tg_node *node)
+{
+    tg_status status = plan_layer_norm(p, node);
+    return status == TG_UNSUPPORTED ? tg_cpu_plan_moments(p, node) : status;
 }
