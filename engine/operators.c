@@ -362,7 +362,7 @@ void tg_operators_manual(tg_str *out)
         "- `attributes`: `name:kind=default`; `!` says that it must be there.\n"
         "- `types`: element types for which an example ran (`engine/ops/example.def`), of the "
         "inputs that are of one\n  type with the result or with each other; floats are float, "
-        "double, float16 and bfloat16, narrow ones those of\n  `float8`, `float4` and integers "
+        "double, float16 and bfloat16, narrow ones those of\n  `float8`, `float6`, `float4` and integers "
         "of 4 and 2 bits.\n"
         "- `reference`: is there a plain kernel, which all others are tested against?\n"
         "- `cpu`: what the cpu backend runs for the first of these types: a primitive of oneDNN, "

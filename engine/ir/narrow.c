@@ -23,7 +23,8 @@ typedef struct format {
 static const format formats[TG_DTYPE_COUNT] = {
     [TG_E4M3FN] = {8, 4, 3, 7, LAST_NAN, 448}, [TG_E4M3FNUZ] = {8, 4, 3, 8, ZERO_NAN, 240},
     [TG_E5M2] = {8, 5, 2, 15, IEEE, 57344},    [TG_E5M2FNUZ] = {8, 5, 2, 16, ZERO_NAN, 57344},
-    [TG_E2M1] = {4, 2, 1, 1, SATURATES, 6},
+    [TG_E2M1] = {4, 2, 1, 1, SATURATES, 6},    [TG_E2M3] = {6, 2, 3, 1, SATURATES, 7.5},
+    [TG_E3M2] = {6, 3, 2, 3, SATURATES, 28},
 };
 
 int tg_dtype_bits(tg_dtype t)
@@ -34,8 +35,15 @@ int tg_dtype_bits(tg_dtype t)
     case TG_E2M1: return 4;
     case TG_U2:
     case TG_I2: return 2;
+    case TG_E2M3:
+    case TG_E3M2: return 6;
     default: return (int)tg_dtype_size(t) * 8;
     }
+}
+
+bool tg_narrow_is_float(tg_dtype t)
+{
+    return tg_dtype_kind(t) == 'q' && (formats[t].bits || t == TG_E8M0);
 }
 
 static double nan_or(const format *f, unsigned code)

@@ -198,7 +198,9 @@ int64_t tg_tensor_i64(const tg_tensor *t, int64_t i)
     case TG_E5M2:
     case TG_E5M2FNUZ:
     case TG_E2M1:
-    case TG_E8M0: {
+    case TG_E8M0:
+    case TG_E2M3:
+    case TG_E3M2: {
         double x = tg_tensor_f64(t, i);
         if (isnan(x)) return 0;
         if (x >= 0x1p63) return INT64_MAX;

@@ -129,6 +129,7 @@ uint16_t tg_f32_to_bf16(float f);
  * to nearest even; integers are cut towards zero and keep the low bits. What is too large becomes,
  * saturated, the largest, else an infinity or NaN, where the type has one.
  */
+bool tg_narrow_is_float(tg_dtype t); /* of kind q, and no integers */
 double tg_narrow_f64(tg_dtype t, uint8_t code);
 uint8_t tg_narrow_code(tg_dtype t, double x, bool saturate);
 uint8_t tg_narrow_int(tg_dtype t, int64_t x); /* the low bits, as the code of an integer type */

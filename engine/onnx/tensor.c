@@ -137,10 +137,18 @@ static tg_weight *string_weight(const Onnx__TensorProto *t, const tg_type *type)
 
 static size_t file_bytes(const tg_type *type)
 {
-    int bits = tg_dtype_bits(type->dtype);
+    size_t bits = (size_t)tg_dtype_bits(type->dtype), n = (size_t)tg_shape_count(&type->shape);
     if (bits >= 8) return (size_t)tg_type_bytes(type);
-    size_t each = (size_t)(8 / bits);
-    return ((size_t)tg_shape_count(&type->shape) + each - 1) / each;
+    return n / 8 * bits + (n % 8 * bits + 7) / 8;
+}
+
+/* Entries of a list: one an element, or one a byte that several elements fill. */
+static int64_t file_entries(const tg_type *type)
+{
+    bool complex = tg_dtype_kind(type->dtype) == 'c';
+    int bits = tg_dtype_bits(type->dtype);
+    return bits == 4 || bits == 2 ? (int64_t)file_bytes(type)
+                                  : tg_shape_count(&type->shape) * (complex ? 2 : 1);
 }
 
 /* A weight of n packed elements that takes over the reference to one of bytes. */
@@ -150,9 +158,11 @@ static tg_weight *unpack_weight(const Onnx__TensorProto *t, const tg_type *type,
     if (bits >= 8) return packed;
     const uint8_t *from = packed->data;
     uint8_t *to = tg_malloc(n + 1), mask = (uint8_t)((1u << bits) - 1);
-    bool floats = type->dtype == TG_E2M1;
+    bool floats = tg_narrow_is_float(type->dtype);
     for (size_t i = 0; i < n; i++) {
-        uint8_t code = (uint8_t)(from[i * bits / 8] >> i * bits % 8) & mask;
+        size_t at = i * bits / 8, shift = i * bits % 8;
+        unsigned two = from[at] | (shift + bits > 8 ? (unsigned)from[at + 1] << 8 : 0);
+        uint8_t code = (uint8_t)(two >> shift) & mask;
         to[i] = floats ? code : tg_narrow_int(type->dtype, code);
     }
     tg_weight_unref(packed);
@@ -163,17 +173,17 @@ static uint8_t *pack(tg_arena *arena, const tg_tensor *t, size_t size)
 {
     size_t n = (size_t)tg_tensor_count(t), bits = (size_t)tg_dtype_bits(t->dtype);
     uint8_t *packed = tg_arena_alloc(arena, size + 1), mask = (uint8_t)((1u << bits) - 1);
-    for (size_t i = 0; i < n; i++)
-        packed[i * bits / 8] |= (uint8_t)((((const uint8_t *)t->data)[i] & mask) << i * bits % 8);
+    for (size_t i = 0; i < n; i++) {
+        unsigned code = (((const uint8_t *)t->data)[i] & mask), shift = i * bits % 8;
+        packed[i * bits / 8] |= (uint8_t)(code << shift);
+        if (shift + bits > 8) packed[i * bits / 8 + 1] |= (uint8_t)(code << shift >> 8);
+    }
     return packed;
 }
 
 static tg_status list_weight(const Onnx__TensorProto *t, const tg_type *type, tg_weight **weight)
 {
-    bool complex = type->dtype == TG_C64 || type->dtype == TG_C128;
-    bool packed = tg_dtype_bits(type->dtype) < 8; /* an entry holds a packed byte */
-    int64_t want =
-        packed ? (int64_t)file_bytes(type) : tg_shape_count(&type->shape) * (complex ? 2 : 1);
+    int64_t want = file_entries(type);
     size_t have = list_length(t, type->dtype);
     if ((int64_t)have != want) {
         if (have || type->dtype == TG_STR) return wrong_size(t, "elements", want, have);
@@ -183,10 +193,12 @@ static tg_status list_weight(const Onnx__TensorProto *t, const tg_type *type, tg
         *weight = string_weight(t, type);
         return TG_OK;
     }
-    size_t bytes = file_bytes(type);
+    bool whole = tg_dtype_bits(type->dtype) == 6; /* the only narrow ones with an entry each */
+    size_t bytes = whole ? have : file_bytes(type);
     void *data = tg_malloc(bytes + 1);
     if (have) copy_list(t, type->dtype, have, data);
-    *weight = unpack_weight(t, type, weigh(t, data, bytes, free, data));
+    *weight = weigh(t, data, bytes, free, data);
+    if (!whole) *weight = unpack_weight(t, type, *weight);
     return TG_OK;
 }
 

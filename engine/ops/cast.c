@@ -51,7 +51,7 @@ static void cast_to_narrow(tg_call *call)
     tg_tensor *y = &call->out[0];
     uint8_t *code = y->data;
     bool saturate = call_attr(call, "saturate")->i, whole = tg_element_integer(x->dtype);
-    bool integer = y->dtype == TG_U4 || y->dtype == TG_I4 || y->dtype == TG_U2 || y->dtype == TG_I2;
+    bool integer = !tg_narrow_is_float(y->dtype);
     char mode = call_attr(call, "round_mode")->s[0];
     for (int64_t i = 0; i < tg_tensor_count(x); i++) {
         if (integer && whole) code[i] = tg_narrow_int(y->dtype, tg_tensor_i64(x, i));
@@ -180,7 +180,7 @@ tg_status kernel_bit_cast(tg_call *call)
     /* An element of fewer bits has a byte, whose upper bits follow from the type. */
     if (tg_dtype_bits(x->dtype) >= 8) return TG_OK;
     uint8_t *code = call->out[0].data, mask = (uint8_t)((1 << tg_dtype_bits(x->dtype)) - 1);
-    bool floats = call->out[0].dtype == TG_E2M1;
+    bool floats = tg_narrow_is_float(call->out[0].dtype);
     for (int64_t i = 0; i < tg_tensor_count(x); i++)
         code[i] = floats ? code[i] & mask : tg_narrow_int(call->out[0].dtype, code[i]);
     return TG_OK;

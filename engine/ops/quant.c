@@ -40,11 +40,6 @@ static bool is_quantised(tg_dtype t, bool wide)
            (tg_dtype_kind(t) == 'q' && t != TG_E8M0);
 }
 
-static bool is_narrow_float(tg_dtype t)
-{
-    return t == TG_E4M3FN || t == TG_E4M3FNUZ || t == TG_E5M2 || t == TG_E5M2FNUZ || t == TG_E2M1;
-}
-
 /* A scale for everything, for each index of the axis, or for each block along it. */
 static tg_status need_scale(tg_infer *infer)
 {
@@ -141,7 +136,7 @@ tg_status kernel_quantize(tg_call *call)
 {
     int64_t n = tg_tensor_count(&call->in[0]);
     tg_dtype to = call->out[0].dtype;
-    bool floats = is_narrow_float(to), saturate = call_int(call, "saturate") != 0;
+    bool floats = tg_narrow_is_float(to), saturate = call_int(call, "saturate") != 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t at = scale_at(call, i);
         double zero = has_input(call, 2) ? tg_tensor_f64(&call->in[2], at) : 0;

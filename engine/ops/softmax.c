@@ -112,7 +112,7 @@ tg_status kernel_gelu(tg_call *call)
 
 tg_status infer_dropout(tg_infer *infer)
 {
-    TG_TRY(tg_need_float(infer, 0, "the input"));
+    if (!tg_narrow_is_float(infer->in[0].dtype)) TG_TRY(tg_need_float(infer, 0, "the input"));
     tg_attr *training = tg_infer_attr(infer, "training_mode");
     training->i = training->i != 0;
     /* Without training the ratio and the seed mean nothing. */

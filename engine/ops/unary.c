@@ -169,9 +169,22 @@ tg_status kernel_not(tg_call *call)
     TG_ROW1_TO(op, F64, double, uint8_t, expr)                                                     \
     static tg_rows1 op##_rows = {TG_ROWS_OF_FLOATS(op)};
 
+/* The same of narrow floats, element by element. */
+static tg_status test_narrow(tg_call *call,
+                             void (*test)(const void *, void *, int64_t, const double *),
+                             const double *p)
+{
+    for (int64_t i = 0; i < tg_tensor_count(&call->in[0]); i++) {
+        double x = tg_tensor_f64(&call->in[0], i);
+        test(&x, tg_element_at(&call->out[0], i), 1, p);
+    }
+    return TG_OK;
+}
+
 TESTS(is_nan, isnan(x) != 0)
 tg_status kernel_is_nan(tg_call *call)
 {
+    if (tg_narrow_is_float(call->in[0].dtype)) return test_narrow(call, is_nan_F64, NULL);
     return tg_eltwise_unary(call, is_nan_rows, NULL);
 }
 
@@ -180,6 +193,7 @@ tg_status kernel_is_inf(tg_call *call)
 {
     double p[] = {(double)call_attr(call, "detect_positive")->i,
                   (double)call_attr(call, "detect_negative")->i};
+    if (tg_narrow_is_float(call->in[0].dtype)) return test_narrow(call, is_inf_F64, p);
     return tg_eltwise_unary(call, is_inf_rows, p);
 }
 

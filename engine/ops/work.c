@@ -174,10 +174,10 @@ WORK(attention)
 /* Every token updates a state of key size by value size for each head, and reads it. */
 WORK(linear_attention)
 {
-    double heads = (double)tg_row_int(tg_op_get(TG_OP(LinearAttention)), attr, "q_num_heads");
-    double kv_heads = (double)tg_row_int(tg_op_get(TG_OP(LinearAttention)), attr, "kv_num_heads");
-    double size = (double)in[0].shape.dim[2] / heads,
-           v_size = (double)in[2].shape.dim[2] / kv_heads;
-    double tokens = (double)in[0].shape.dim[0] * (double)in[0].shape.dim[1];
-    *work = once(tokens * size * v_size * (2 * heads + 5 * kv_heads), in, n_in, out, n_out);
+    const tg_op_row *row = tg_op_get(TG_OP(LinearAttention));
+    double heads = (double)tg_row_int(row, attr, "q_num_heads");
+    double kv_heads = (double)tg_row_int(row, attr, "kv_num_heads");
+    double rows = count(&in[0]); /* of states, one for each query head */
+    double v_size = rows > 0 ? (double)in[2].shape.dim[2] / kv_heads : 0;
+    *work = once(rows * v_size * (2 + 5 * kv_heads / heads), in, n_in, out, n_out);
 }

@@ -38,7 +38,9 @@ static void tensors_go_round(void **state)
         memcpy(values, bytes, sizeof bytes);
         if (tg_dtype_bits((tg_dtype)t) < 8) /* an element fills only some bits of its byte */
             for (size_t i = 0; i < sizeof bytes; i++)
-                values[i] = t == TG_E2M1 ? bytes[i] & 15 : tg_narrow_int((tg_dtype)t, bytes[i]);
+                values[i] = tg_narrow_is_float((tg_dtype)t)
+                                ? bytes[i] & ((1 << tg_dtype_bits((tg_dtype)t)) - 1)
+                                : tg_narrow_int((tg_dtype)t, bytes[i]);
         round_trip((tg_dtype)t, &small, values);
         round_trip((tg_dtype)t, &scalar, values);
         round_trip((tg_dtype)t, &none, values);
@@ -57,7 +59,7 @@ static void bad_tensor_files(void **state)
     assert_status(tg_onnx_read_tensor(unit_temporary("short.pb"), &t, NULL), TG_INVALID);
     assert_contains(tg_message(), "needs 16 bytes, 2 are there");
     assert_contains(tg_message(), "short.pb");
-    assert_ok(tg_write_file(unit_temporary("kind.pb"), "\x10\x1b", 2));
+    assert_ok(tg_write_file(unit_temporary("kind.pb"), "\x10\x1d", 2));
     assert_status(tg_onnx_read_tensor(unit_temporary("kind.pb"), &t, NULL), TG_UNSUPPORTED);
 }
 

@@ -5,7 +5,8 @@
 #include "engine/base/str.h"
 #include "engine/onnx/onnx.h"
 
-static const tg_dtype floats[] = {TG_E4M3FN, TG_E4M3FNUZ, TG_E5M2, TG_E5M2FNUZ, TG_E2M1};
+static const tg_dtype floats[] = {TG_E4M3FN, TG_E4M3FNUZ, TG_E5M2, TG_E5M2FNUZ,
+                                  TG_E2M1,   TG_E2M3,     TG_E3M2};
 
 static void codes_stand_for_numbers(void **state)
 {
@@ -18,8 +19,9 @@ static void codes_stand_for_numbers(void **state)
                  {TG_E5M2, 0x3c, 1},       {TG_E5M2, 0x7b, 57344}, {TG_E5M2, 0x7c, INFINITY},
                  {TG_E5M2, 0x01, 0x1p-16}, {TG_E5M2FNUZ, 0x40, 1}, {TG_E5M2FNUZ, 0x7f, 57344},
                  {TG_E2M1, 7, 6},          {TG_E2M1, 1, 0.5},      {TG_E2M1, 11, -1.5},
-                 {TG_E8M0, 127, 1},        {TG_E8M0, 0, 0x1p-127}, {TG_I4, 0xf8, -8},
-                 {TG_U4, 15, 15},          {TG_I2, 0xfe, -2},      {TG_U2, 3, 3}};
+                 {TG_E2M3, 31, 7.5},       {TG_E3M2, 0x3f, -28},   {TG_E8M0, 127, 1},
+                 {TG_E8M0, 0, 0x1p-127},   {TG_I4, 0xf8, -8},      {TG_U4, 15, 15},
+                 {TG_I2, 0xfe, -2},        {TG_U2, 3, 3}};
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         assert_true(tg_narrow_f64(known[i].t, known[i].code) == known[i].x);
@@ -152,6 +154,19 @@ static void files_hold_them_packed(void **state)
     assert_memory_equal(again.data, t.data, 5);
     tg_tensor_free(&t);
     tg_tensor_free(&again);
+    /* codes 1 to 5 of 6 bits each, in four bytes; then as a list, where each has an entry */
+    assert_ok(tg_write_file(path, "\x08\x05\x10\x1b\x4a\x04\x81\x30\x10\x05", 10));
+    assert_ok(tg_onnx_read_tensor(path, &t, NULL));
+    for (int i = 0; i < 5; i++) assert_true(tg_tensor_f64(&t, i) == (i + 1) / 8.0);
+    assert_ok(tg_onnx_write_tensor(path, "t", &t));
+    assert_ok(tg_onnx_read_tensor(path, &again, NULL));
+    assert_memory_equal(again.data, t.data, 5);
+    tg_tensor_free(&t);
+    tg_tensor_free(&again);
+    assert_ok(tg_write_file(path, "\x08\x02\x10\x1c\x2a\x02\x0c\x2c", 8));
+    assert_ok(tg_onnx_read_tensor(path, &t, NULL));
+    assert_true(tg_tensor_f64(&t, 0) == 1 && tg_tensor_f64(&t, 1) == -1);
+    tg_tensor_free(&t);
     /* as a list of integers, one a packed byte; and cut off */
     assert_ok(tg_write_file(path, "\x08\x03\x10\x1a\x2a\x01\x1b", 7));
     assert_ok(tg_onnx_read_tensor(path, &t, NULL));
@@ -163,11 +178,22 @@ static void files_hold_them_packed(void **state)
     assert_contains(tg_message(), "needs 3 bytes");
 }
 
+static void tests_of_narrow_floats(void **state)
+{
+    (void)state;
+    op_result r;
+    op_input x = INPUT(TG_E5M2, SHAPE(4), 2, NAN, 1, -3);
+    op_run(&r, "IsNaN", INS(x), NO_ATTRS, 1);
+    op_expect(&r, 0, TG_BOOL, SHAPE(4), VALUES(0, 1, 0, 0));
+    op_done(&r);
+}
+
 static const struct CMUnitTest tests[] = {cmocka_unit_test(codes_stand_for_numbers),
                                           cmocka_unit_test(numbers_are_rounded_to_codes),
                                           cmocka_unit_test(casts_saturate_or_not),
                                           cmocka_unit_test(casts_of_integers_keep_low_bits),
                                           cmocka_unit_test(powers_of_two_are_rounded_by_mode),
                                           cmocka_unit_test(narrow_numbers_are_quantised),
-                                          cmocka_unit_test(files_hold_them_packed)};
+                                          cmocka_unit_test(files_hold_them_packed),
+                                          cmocka_unit_test(tests_of_narrow_floats)};
 UNIT_MAIN(tests)
