@@ -354,7 +354,71 @@ static void pixels(void **state)
     check("Slice", "starts=100,-1 ends=-100,-100 axes=0,1 steps=-1,-3", 1, 0, ARGS(F32(4, 8)));
 }
 
+static void reductions(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ReduceMax",  "ReduceMin",       "ReduceSum",
+                                        "ReduceMean", "ReduceL1",        "ReduceL2",
+                                        "ReduceProd", "ReduceSumSquare", "ReduceLogSumExp"};
+    static const char *const axes[] = {"axes=0", "axes=1 keepdims=0", "axes=-1", "axes=0,2",
+                                       "keepdims=0"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
+            check(names[i], axes[k], 1, 0, ARGS(F32(2, 3, 37)));
+            check(names[i], axes[k], 1, 0, ARGS(F32(3, 1, 1)));
+        }
+    check("ReduceLogSum", "axes=1", 1, 0, ARGS(ANY(F32, 0.1, 2, 2, 40)));
+    check("ReduceLogSumExp", "axes=1", 1, 0, ARGS(ANY(F32, 90, 99, 2, 400)));
+    check("ReduceSum", "axes=1", 1, 0, ARGS(ANY(I64, -9, 9, 2, 40)));
+    check("ReduceMax", "axes=0 keepdims=0", 1, 0, ARGS(ANY(I32, -9, 9, 5)));
+    check("GlobalLpPool", "p=2", 1, 0, ARGS(F32(2, 3, 5, 4)));
+    check("GlobalLpPool", "p=1", 1, 0, ARGS(F32(2, 3, 5)));
+}
+
+static void recurrent_cells(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"LSTM", "GRU", "RNN"};
+    static const int gates[] = {4, 3, 1};
+    char attrs[128];
+    for (int i = 0; i < 3; i++)
+        for (int hidden = 5; hidden <= 32; hidden += 9)
+            for (int kind = 0; kind < 6; kind++) {
+                int dirs = kind == 2 ? 2 : 1, rows = gates[i] * hidden, outs = i == 0 ? 3 : 2;
+                int batch = kind == 4 ? 5 : 2;
+                snprintf(attrs, sizeof attrs, "hidden_size=%d direction=%s layout=%d%s", hidden,
+                         kind == 2   ? "bidirectional"
+                         : kind == 1 ? "reverse"
+                                     : "forward",
+                         kind == 3, i == 1 && kind % 2 ? " linear_before_reset=1" : "");
+                arg all[] = {kind == 3 ? F32(batch, 4, 7) : F32(4, batch, 7),
+                             W32(dirs, rows, 7),
+                             W32(dirs, rows, hidden),
+                             kind == 5 ? LESS : W32(dirs, 2 * rows),
+                             kind == 1 ? ANY(I32, 1, 4, batch) : LESS,
+                             kind == 3 ? F32(batch, dirs, hidden) : F32(dirs, batch, hidden)};
+                check(names[i], attrs, outs, 0, all, kind == 0 ? 4 : 6);
+            }
+    check("LSTM", "hidden_size=3", 3, 0,
+          ARGS(F32(2, 1, 2), W32(1, 12, 2), W32(1, 12, 3), LESS, LESS, F32(1, 1, 3), F32(1, 1, 3)));
+}
+
+static void sums_of_products(void **state)
+{
+    (void)state;
+    check("Einsum", "equation=ij,jk->ik", 1, 0, ARGS(F32(3, 5), F32(5, 4)));
+    check("Einsum", "equation=ij,kj->ki", 1, 0, ARGS(F32(3, 5), W32(4, 5)));
+    check("Einsum", "equation=bhid,bhjd->bhij", 1, 0, ARGS(F32(2, 3, 4, 5), F32(2, 3, 6, 5)));
+    check("Einsum", "equation=bijc,bcjk->bijk", 1, 0, ARGS(F32(2, 3, 4, 5), F32(2, 5, 4, 6)));
+    check("Einsum", "equation=i,j->ij", 1, 0, ARGS(F32(3), F32(4)));
+    check("Einsum", "equation=abc,abc->", 1, 0, ARGS(F32(2, 3, 4), F32(2, 3, 4)));
+    check("Einsum", "equation=bnm,bm->bn", 1, 0, ARGS(F32(2, 3, 4), F32(2, 4)));
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(reductions),
+    cmocka_unit_test(recurrent_cells),
+    cmocka_unit_test(sums_of_products),
     cmocka_unit_test(norms),
     cmocka_unit_test(along_axes),
     cmocka_unit_test(pixels),

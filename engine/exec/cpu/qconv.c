@@ -75,17 +75,20 @@ static tg_status numbers_of(tg_cpu_plan *p, const parts *f, numbers *n)
     return TG_OK;
 }
 
-/* Weights as int8 that count from 0, or NULL: they do not. uint8 around 128 is int8 around 0. */
-static int8_t *signed_weights(const tg_cpu_plan *p, const numbers *n, const tg_operand *w)
+/* Weights as int8 that count from 0; uint8 around 128 is that. False: they count otherwise. */
+static bool signed_weights(tg_cpu_plan *p, const numbers *n, tg_operand *w)
 {
     int64_t count = tg_shape_count(&w->shape);
     int shift = w->dtype == TG_U8 ? 128 : 0;
     const uint8_t *from = tg_cpu_constant_data(p, w);
     for (int64_t i = 0; i < n->channels; i++)
-        if (n->zero[i] != shift) return NULL;
+        if (n->zero[i] != shift) return false;
+    if (!shift) return true;
     int8_t *data = tg_calloc((size_t)count, 1);
-    for (int64_t i = 0; i < count; i++) data[i] = (int8_t)(shift ? from[i] - shift : from[i]);
-    return data;
+    for (int64_t i = 0; i < count; i++) data[i] = (int8_t)(from[i] - shift);
+    *w = tg_cpu_constant(p, TG_I8, &w->shape, data);
+    free(data);
+    return true;
 }
 
 /* ---- the library's ---- */
@@ -97,10 +100,7 @@ static tg_status place_weights(tg_cpu_plan *p, const tg_node *node, const parts 
     TG_TRY(tg_cpu_plain(p, f->w, out));
     if (!tg_cpu_constant_data(p, out) || out->shape.rank == TG_MAX_RANK)
         return tg_fail(TG_UNSUPPORTED, "weights vary");
-    int8_t *data = signed_weights(p, n, out);
-    if (!data) return tg_fail(TG_UNSUPPORTED, "weights do not count from 0");
-    *out = tg_cpu_constant(p, TG_I8, &out->shape, data);
-    free(data);
+    if (!signed_weights(p, n, out)) return tg_fail(TG_UNSUPPORTED, "weights do not count from 0");
     if (groups > 1) *out = tg_conv_split_groups(*out, groups);
     spec->weights = tg_cpu_md_any(out);
     return TG_OK;

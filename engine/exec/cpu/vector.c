@@ -101,6 +101,14 @@ static void repeat(float x, int n, float *to)
     for (int k = 0; k < n; k++) to[k] = x;
 }
 
+void tg_vector_map(int code, float *x, int64_t n)
+{
+    tg_vector program;
+    program.n_ops = 1;
+    program.ops[0] = (tg_vector_op){.code = (uint8_t)code};
+    best()(&program, (const float *[]){x}, (float *const[]){x}, (int)((n + 15) / 16));
+}
+
 /* Where a block of an input begins; short rows and broadcasts are gathered into its register. */
 static const float *input_block(const tg_vector *p, int i, const char *from, const float *tiles,
                                 int64_t done, int n, float *reg)

@@ -51,6 +51,9 @@ void tg_vector_run(const tg_vector *program, void *const *operand, float *tiles)
 /* Applies one operation to n elements; a and b may be NULL where it has none. For tests. */
 void tg_vector_apply(const tg_vector_op *op, const float *a, const float *b, float *to, int n);
 
+/* Applies an instruction without constants in place; up to 15 elements behind the n-th, too. */
+void tg_vector_map(int code, float *x, int64_t n);
+
 /* Merges axes; `axes` orders them from outermost to innermost. To be called once, after shape and
  * strides of all operands are in program->dim and program->stride by axis. */
 void tg_vector_collapse(tg_vector *program, int rank, const int *axes);
