@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "maker.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,12 @@ static tg_value add_weight(maker *m, int rank, const int64_t *dims, float *data)
     m->count++;
     tg_weight *w = tg_weight_wrap(data, size, (uint64_t)m->count, free, data);
     return tg_build_const(m->b, TG_F32, &shape, w, name);
+}
+
+void make_output(maker *m, tg_value v)
+{
+    assert(m->n_outs < MOST_OUTS);
+    if (m->status == TG_OK) m->outs[m->n_outs++] = v;
 }
 
 tg_value make_weight(maker *m, int rank, const int64_t *dims, double scale)

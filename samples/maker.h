@@ -7,16 +7,22 @@
 #include "engine/ir/build.h"
 #include "engine/ops/ops.h"
 
+enum { MOST_OUTS = 16 };
+
 typedef struct maker {
     tg_builder *b;
     tg_rng *rng;
     bool blank;
-    int layers;       /* the N of NAMExN; 0: the usual number */
-    int count;        /* weights so far */
+    int layers;               /* the N of NAMExN; 0: the usual number */
+    int count;                /* weights so far */
+    tg_value outs[MOST_OUTS]; /* besides the one that the builder returns */
+    int n_outs;
     tg_status status; /* the first failure; everything after it is skipped */
 } maker;
 
 tg_value make_input(maker *m, const char *name, int rank, const int64_t *dims);
+/* One more output of the graph, behind the one that the builder returns. */
+void make_output(maker *m, tg_value v);
 /* A weight with entries drawn from a normal distribution of standard deviation `scale`. */
 tg_value make_weight(maker *m, int rank, const int64_t *dims, double scale);
 /* A vector of n entries around `mean`, never below `mean` / 2. */
@@ -69,5 +75,9 @@ tg_value sample_taso_resnext50(maker *m);
 tg_value sample_taso_inceptionv3(maker *m);
 tg_value sample_taso_nasrnn(maker *m);
 tg_value sample_taso_nasnet_a(maker *m);
+tg_value sample_xrlflow_bert(maker *m);
+tg_value sample_xrlflow_vit(maker *m);
+tg_value sample_xrlflow_dalle(maker *m);
+tg_value sample_xrlflow_transducer(maker *m);
 
 #endif

@@ -41,6 +41,14 @@ static const struct row {
     {{"taso-inceptionv3", "TASO's inception-v3."}, sample_taso_inceptionv3, false},
     {{"taso-nasrnn", "TASO's nasrnn: 5 steps of a recurrent cell."}, sample_taso_nasrnn, true},
     {{"taso-nasnet_a", "TASO's nasnet-a: 3 stacks of cells."}, sample_taso_nasnet_a, true},
+    {{"xrlflow-bert", "X-RLflow's bert: attention that leads nowhere."},
+     sample_xrlflow_bert,
+     false},
+    {{"xrlflow-vit", "X-RLflow's vit-base."}, sample_xrlflow_vit, false},
+    {{"xrlflow-dalle", "X-RLflow's mini-dall-e."}, sample_xrlflow_dalle, false},
+    {{"xrlflow-transducer", "X-RLflow's transformer-transducer."},
+     sample_xrlflow_transducer,
+     false},
 };
 
 enum { ROWS = sizeof rows / sizeof *rows, OPSET = 17, IR_VERSION = 8, MOST_LAYERS = 64 };
@@ -86,12 +94,19 @@ static tg_origin *frame(const char *name)
 
 static tg_status finish(maker *m, tg_value out, tg_graph **graph)
 {
-    const char *name = "out";
+    tg_value outs[MOST_OUTS + 1] = {out};
+    char text[MOST_OUTS][16];
+    const char *names[MOST_OUTS + 1] = {"out"};
     if (m->status != TG_OK) {
         tg_builder_free(m->b);
         return m->status;
     }
-    tg_build_outputs(m->b, &out, &name, 1);
+    for (int i = 0; i < m->n_outs; i++) {
+        snprintf(text[i], sizeof text[i], "out%d", i + 1);
+        names[i + 1] = text[i];
+        outs[i + 1] = m->outs[i];
+    }
+    tg_build_outputs(m->b, outs, names, 1 + m->n_outs);
     return tg_build_done(m->b, graph);
 }
 

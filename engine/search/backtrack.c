@@ -131,6 +131,7 @@ static tg_status run(const tg_rules *rules, const tg_graph *g, const tg_search_o
         status = turn(&q, rules, o, alpha, r, root, &best);
     r->stop = status == TG_CANCELLED ? "cancelled" : q.heap.n ? "budget" : "queue empty";
     r->exhausted = status == TG_OK && !q.heap.n;
+    r->queued = (int)q.heap.n;
     if (status == TG_CANCELLED) status = TG_OK;
     for (size_t i = 0; i < q.heap.n; i++) source_unref(q.heap.v[i].from);
     tg_vec_free(&q.heap);

@@ -29,6 +29,7 @@ typedef struct tg_search_report {
     bool proved;      /* saturation: the e-graph holds nothing cheaper than was found in it */
     int expansions, graphs, duplicates;
     long sites;
+    int queued;  /* candidates that wait at the end (backtracking) */
     int best_at; /* expansion that found the best */
     double seconds;
 } tg_search_report;
