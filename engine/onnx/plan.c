@@ -172,8 +172,10 @@ static bool listed(const char *name, const char *const *names)
 static bool holds_sizes(const tg_exporter *ex, const tg_op_row *row)
 {
     static const char *const sized[] = {
-        "ConstantOfShape", "Expand", "Range", "Reshape",    "Resize", "Slice", "Split", "Tile",
-        "Squeeze",         "Shape",  "Size",  "GridSample", NULL};
+        "AffineGrid", "CenterCropPad", "Col2Im",     "ConstantOfShape",
+        "Expand",     "Range",         "Reshape",    "Resize",
+        "Slice",      "Split",         "Tile",       "Squeeze",
+        "Shape",      "Size",          "GridSample", NULL};
     static const char *const windows[] = {"AveragePool",   "Conv",    "ConvInteger", "LpPool",
                                           "ConvTranspose", "MaxPool", "QLinearConv", NULL};
     return listed(row->name, sized) || (ex->frame->auto_pad && listed(row->name, windows));

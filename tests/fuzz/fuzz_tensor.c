@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "engine/engine.h"
-#include "engine/onnx/onnx.pb-c.h"
+#include "engine/onnx/tensor.h"
 
 #include <string.h>
 
@@ -16,13 +16,8 @@ static void write_and_read(const tg_tensor *t, const char *name)
     fuzz_must(tg_onnx_write_tensor(path, name, t) == TG_IO);
     if (t->dtype == TG_STR) return;
     Onnx__TensorProto proto;
-    onnx__tensor_proto__init(&proto);
-    proto.name = (char *)(uintptr_t)name;
-    proto.has_data_type = proto.has_raw_data = 1;
-    proto.data_type = (int32_t)t->dtype;
-    proto.n_dims = (size_t)t->shape.rank;
-    proto.dims = (int64_t *)(uintptr_t)t->shape.dim;
-    proto.raw_data = (ProtobufCBinaryData){tg_tensor_bytes(t), t->data};
+    tg_arena *arena = tg_arena_new();
+    tg_tensor_proto_fill(arena, t, name, &proto);
     size_t n = onnx__tensor_proto__get_packed_size(&proto);
     uint8_t *bytes = tg_malloc(n + 1);
     onnx__tensor_proto__pack(&proto, bytes);
@@ -33,6 +28,7 @@ static void write_and_read(const tg_tensor *t, const char *name)
     tg_tensor_free(&back);
     free(again);
     free(bytes);
+    tg_arena_free(arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
