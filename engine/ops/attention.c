@@ -4,8 +4,10 @@
  * share keys, keys and values kept from before, masks, windows, capped scores.
  */
 #include "compute.h"
+#include "product.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Slots of inputs and outputs. */
 enum { Q, K, V, MASK, PAST_K, PAST_V, VALID };
@@ -173,8 +175,11 @@ typedef struct pass {
     int mode;
     bool causal;
     int64_t left, right; /* windows; -1: none */
-    double *score, *bias;
+    /* Of one head: its keys as columns, scores of up to ROWS queries, and what they come to. */
+    double *columns, *score, *bias, *result;
 } pass;
+
+enum { ROWS = 64 };
 
 /* Heads out of the last axis: [batch, tokens, heads * size] to [batch, heads, tokens, size]. */
 static const double *unpack(tg_call *call, int slot, int64_t heads)
@@ -255,32 +260,51 @@ static void keep(const double *score, int64_t n, double *seen, bool wanted)
     for (int64_t j = 0; seen && wanted && j < n; j++) seen[j] = score[j];
 }
 
-/* One query: its result is y, what is asked of its scores goes to `seen`. */
-static void attend(const pass *p, int64_t b, int64_t h, int64_t i, double *y, double *seen)
+/* Raw scores of a query become weights; what is asked of them goes to `seen`. False: no key. */
+static bool weigh_row(const pass *p, int64_t b, int64_t h, int64_t i, double *score, double *seen)
 {
     const sizes *s = &p->s;
-    int64_t pair = b * s->kv_heads + h / (s->heads / s->kv_heads);
-    const double *q = p->q + ((b * s->heads + h) * s->queries + i) * s->size;
-    const double *k = p->k + pair * s->keys * s->size, *v = p->v + pair * s->keys * s->v_size;
-    for (int64_t j = 0; j < s->keys; j++) {
-        double sum = 0;
-        for (int64_t c = 0; c < s->size; c++) sum += q[c] * k[j * s->size + c];
-        p->score[j] = sum * p->scale;
-    }
-    keep(p->score, s->keys, seen, p->mode == RAW);
-    for (int64_t j = 0; j < s->keys && p->cap > 0; j++)
-        p->score[j] = p->cap * tanh(p->score[j] / p->cap);
-    keep(p->score, s->keys, seen, p->mode == CAPPED);
+    for (int64_t j = 0; j < s->keys; j++) score[j] *= p->scale;
+    keep(score, s->keys, seen, p->mode == RAW);
+    for (int64_t j = 0; j < s->keys && p->cap > 0; j++) score[j] = p->cap * tanh(score[j] / p->cap);
+    keep(score, s->keys, seen, p->mode == CAPPED);
     bool open = fill_bias(p, b, h, i);
-    for (int64_t j = 0; j < s->keys; j++) p->score[j] += p->bias[j];
-    keep(p->score, s->keys, seen, p->mode == BIASED);
-    weigh(p->score, s->keys, open);
-    keep(p->score, s->keys, seen, p->mode == WEIGHTS);
-    for (int64_t c = 0; c < s->v_size; c++) {
-        double sum = 0;
-        for (int64_t j = 0; j < s->keys && open; j++) sum += p->score[j] * v[j * s->v_size + c];
-        y[c] = sum;
+    for (int64_t j = 0; j < s->keys; j++) score[j] += p->bias[j];
+    keep(score, s->keys, seen, p->mode == BIASED);
+    weigh(score, s->keys, open);
+    keep(score, s->keys, seen, p->mode == WEIGHTS);
+    return open;
+}
+
+/* Queries [first, first + n) of a head; y is the whole output, seen that of the scores or NULL. */
+static void attend(const pass *p, int64_t b, int64_t h, int64_t first, int64_t n, double *y,
+                   double *seen)
+{
+    const sizes *s = &p->s;
+    int64_t row = (b * s->heads + h) * s->queries + first;
+    const double *v = p->v + (b * s->kv_heads + h / (s->heads / s->kv_heads)) * s->keys * s->v_size;
+    bool open[ROWS];
+    memset(p->score, 0, sizeof *p->score * (size_t)(n * s->keys));
+    memset(p->result, 0, sizeof *p->result * (size_t)(n * s->v_size));
+    tg_product_add(n, s->keys, s->size, p->q + row * s->size, p->columns, p->score);
+    for (int64_t i = 0; i < n; i++)
+        open[i] = weigh_row(p, b, h, first + i, p->score + i * s->keys,
+                            seen ? seen + (row + i) * s->keys : NULL);
+    tg_product_add(n, s->v_size, s->keys, p->score, v, p->result);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t to = s->packed ? (b * s->queries + first + i) * s->heads + h : row + i;
+        for (int64_t c = 0; c < s->v_size && open[i]; c++)
+            y[to * s->v_size + c] = p->result[i * s->v_size + c];
     }
+}
+
+/* The keys of a head as the columns of a matrix. */
+static void turn_keys(const pass *p, int64_t pair)
+{
+    const double *k = p->k + pair * p->s.keys * p->s.size;
+    for (int64_t j = 0; j < p->s.keys; j++)
+        for (int64_t c = 0; c < p->s.size; c++)
+            p->columns[c * p->s.keys + j] = k[j * p->s.size + c];
 }
 
 static pass pass_of(tg_call *call)
@@ -303,8 +327,10 @@ static pass pass_of(tg_call *call)
     p.causal = call_int(call, "is_causal") != 0;
     p.left = call_int(call, "left_window_size");
     p.right = call_int(call, "right_window_size");
-    p.score = tg_call_scratch(call, p.s.keys);
+    p.columns = tg_call_scratch(call, p.s.keys * p.s.size);
+    p.score = tg_call_scratch(call, p.s.keys * ROWS);
     p.bias = tg_call_scratch(call, p.s.keys);
+    p.result = tg_call_scratch(call, p.s.v_size * ROWS);
     return p;
 }
 
@@ -316,12 +342,12 @@ tg_status kernel_attention(tg_call *call)
     double *y = tg_call_scratch(call, tg_tensor_count(&call->out[Y]));
     double *scores = seen ? tg_call_scratch(call, tg_tensor_count(&call->out[SCORES])) : NULL;
     for (int64_t b = 0; b < s->batch; b++)
-        for (int64_t h = 0; h < s->heads; h++)
-            for (int64_t i = 0; i < s->queries; i++) {
-                int64_t row = (b * s->heads + h) * s->queries + i;
-                int64_t to = s->packed ? (b * s->queries + i) * s->heads + h : row;
-                attend(&p, b, h, i, y + to * s->v_size, seen ? scores + row * s->keys : NULL);
-            }
+        for (int64_t h = 0; h < s->heads; h++) {
+            int64_t group = s->heads / s->kv_heads;
+            if (h % group == 0) turn_keys(&p, b * s->kv_heads + h / group);
+            for (int64_t i = 0; i < s->queries; i += ROWS)
+                attend(&p, b, h, i, s->queries - i < ROWS ? s->queries - i : ROWS, y, scores);
+        }
     tg_call_store(call, Y, y);
     if (has_output(call, PRESENT_K)) tg_call_store(call, PRESENT_K, p.k);
     if (has_output(call, PRESENT_V)) tg_call_store(call, PRESENT_V, p.v);

@@ -43,6 +43,21 @@ static void attention_sees_what_it_may(void **state)
            12);
 }
 
+/* More queries than are worked on at once: with equal scores, query i sees the mean of 0 to i. */
+static void attention_of_many_queries(void **state)
+{
+    (void)state;
+    enum { N = 150 };
+    static double zero[N], v[N], want[N];
+    for (int i = 0; i < N; i++) v[i] = i, want[i] = i / 2.0;
+    op_input x = {.dtype = TG_F32, .shape = SHAPE(1, 1, N, 1), .v = zero, .n = N}, value = x;
+    op_result r;
+    value.v = v;
+    op_run(&r, "Attention", INS(x, x, value), ATTRS(INT("is_causal", 1)), 1);
+    op_expect(&r, 0, TG_F32, SHAPE(1, 1, N, 1), want, N);
+    op_done(&r);
+}
+
 static void attention_keeps_keys_and_values(void **state)
 {
     (void)state;
@@ -327,6 +342,7 @@ static void one_side_is_turned_back(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(attention_weighs_values),
     cmocka_unit_test(attention_sees_what_it_may),
+    cmocka_unit_test(attention_of_many_queries),
     cmocka_unit_test(attention_keeps_keys_and_values),
     cmocka_unit_test(attention_heads_share_keys),
     cmocka_unit_test(attention_shows_its_scores),
