@@ -94,7 +94,7 @@ static void draw_side(ui_line *line, const tg_diff_side *side, int row, const co
     if (c->op) ui_line_fit(line, face, r->op, c->op - 1);
     ui_line_pad(line, at += c->op);
     if (c->shape && r->type.dtype)
-        ui_line_fit(line, UI_FACE_plain, ui_graph_shape(shape, sizeof shape, &r->type.shape),
+        ui_line_fit(line, UI_FACE_plain, ui_graph_shape(shape, sizeof shape, &r->type),
                     c->shape - 1);
     ui_line_pad(line, at += c->shape);
     bool runs = strcmp(r->op, tg_op_get(TG_OP_INPUT)->name) != 0;
@@ -328,7 +328,7 @@ static void add_paragraph(ui_text *out, const tg_rule_info *rule, const tg_diff 
             const tg_diff_row *r = &sides[k]->rows[i];
             char shape[TG_SHAPE_TEXT + 64] = "";
             if (!r->changed) continue;
-            if (r->type.dtype) ui_graph_shape(shape, sizeof shape, &r->type.shape);
+            if (r->type.dtype) ui_graph_shape(shape, sizeof shape, &r->type);
             ui_text_addf(out, k ? UI_FACE_new : UI_FACE_removed, "%s %s  %s  %s", k ? "+" : "−",
                          r->label, r->op, shape);
             if (r->n_weights) ui_text_addf(out, UI_FACE_plain, "  ◂W%d", r->n_weights);

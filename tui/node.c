@@ -48,8 +48,9 @@ static void type_words(const tg_type *type, tg_str *out)
 {
     char shape[TG_SHAPE_TEXT + 64], bytes[32];
     if (!type->dtype) return;
-    tg_str_addf(out, "%s %s", tg_dtype_name(type->dtype),
-                ui_graph_shape(shape, sizeof shape, &type->shape));
+    tg_str_add(out, tg_dtype_name(type->dtype));
+    if (tg_dtype_is_list(type->dtype)) return;
+    tg_str_addf(out, " %s", ui_graph_shape(shape, sizeof shape, type));
     if (tg_type_complete(type))
         tg_str_addf(out, " (%s)", tg_format_bytes(bytes, (double)tg_type_bytes(type)));
 }

@@ -42,7 +42,7 @@ tg_status tg_picture_dot(const tg_graph *g, const tg_picture_options *o, tg_str 
     for (size_t i = 0; i < l.edges.n; i++) {
         char shape[TG_SHAPE_TEXT];
         tg_str_addf(out, "  n%u -> n%u [tooltip=\"%s\"];\n", l.edges.v[i].from, l.edges.v[i].to,
-                    tg_shape_text(shape, &tg_graph_type(g, l.edges.v[i].value)->shape));
+                    tg_type_text(shape, tg_graph_type(g, l.edges.v[i].value)));
     }
     tg_str_add(out, "}\n");
     tg_layout_done(&l);

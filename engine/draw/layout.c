@@ -16,7 +16,7 @@ void tg_box_words(const tg_row *row, tg_str *out)
     else if (row->repeat > 1)
         tg_str_addf(out, "%s  %u ops in %u blocks", row->label, row->n_ops, row->repeat);
     else tg_str_addf(out, "%s  %u ops", row->label, row->n_ops);
-    if (row->type.dtype) tg_str_addf(out, "  %s", tg_shape_text(shape, &row->type.shape));
+    if (row->type.dtype) tg_str_addf(out, "  %s", tg_type_text(shape, &row->type));
 }
 
 static void add_edge(tg_layout *l, const tg_drawing *d, tg_map *seen, tg_value v, uint32_t to)

@@ -301,7 +301,7 @@ static void row_text(const tg_row *row, tg_str *out)
     if (row->op[0]) tg_str_addf(out, "  %s", row->op);
     if (row->fold) tg_str_addf(out, "  %u ops", row->n_ops);
     if (row->repeat > 1) tg_str_addf(out, " in %u equal blocks", row->repeat);
-    if (row->type.dtype) tg_str_addf(out, "  %s", tg_shape_text(shape, &row->type.shape));
+    if (row->type.dtype) tg_str_addf(out, "  %s", tg_type_text(shape, &row->type));
     if (row->n_weights) tg_str_addf(out, "  ◂W%d", row->n_weights);
     tg_str_addc(out, '\n');
 }

@@ -127,6 +127,13 @@ bool tg_type_complete(const tg_type *t)
     return t->dtype != TG_DTYPE_NONE && tg_shape_complete(&t->shape);
 }
 
+char *tg_type_text(char *buf, const tg_type *t)
+{
+    if (!tg_dtype_is_list(t->dtype)) return tg_shape_text(buf, &t->shape);
+    snprintf(buf, TG_SHAPE_TEXT, "%s", tg_dtype_name(t->dtype));
+    return buf;
+}
+
 int64_t tg_type_bytes(const tg_type *t)
 {
     int64_t n;

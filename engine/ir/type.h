@@ -85,6 +85,8 @@ typedef struct tg_type {
 
 bool tg_type_equal(const tg_type *a, const tg_type *b);
 bool tg_type_complete(const tg_type *t);
+/* The shape as text, of lists what they are: "seq(float)"; into buf of TG_SHAPE_TEXT bytes. */
+char *tg_type_text(char *buf, const tg_type *t);
 /* Bytes of a value of this complete type. */
 int64_t tg_type_bytes(const tg_type *t);
 /*

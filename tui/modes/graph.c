@@ -15,10 +15,12 @@ static tg_state *shown_state(ui_session *s)
 
 /* ---- what is worked out once a view */
 
-char *ui_graph_shape(char *out, size_t size, const tg_shape *shape)
+char *ui_graph_shape(char *out, size_t size, const tg_type *type)
 {
     tg_str s = {0};
-    if (shape->rank < 0) tg_str_add(&s, "?");
+    const tg_shape *shape = &type->shape;
+    if (tg_dtype_is_list(type->dtype)) tg_str_add(&s, tg_dtype_name(type->dtype));
+    else if (shape->rank < 0) tg_str_add(&s, "?");
     if (shape->rank == 0) tg_str_add(&s, "scalar");
     for (int i = 0; i < shape->rank; i++) {
         if (i) tg_str_add(&s, "×");
@@ -55,7 +57,7 @@ static void measure_texts(ui_graph_rows *r, const tg_drawing *d)
         r->name = wider(r->name, row->label);
         r->op = wider(r->op, op_words(row, op, sizeof op));
         if (row->type.dtype)
-            r->shape = wider(r->shape, ui_graph_shape(shape, sizeof shape, &row->type.shape));
+            r->shape = wider(r->shape, ui_graph_shape(shape, sizeof shape, &row->type));
     }
 }
 
@@ -349,8 +351,7 @@ static void draw_right(ui_line *line, const ui_session *s, const ui_graph_rows *
     int x = c->at + c->name;
     if (cell(line, &x, c->op)) ui_line_fit(line, face, op_words(row, text, sizeof text), c->op);
     if (cell(line, &x, c->shape) && row->type.dtype)
-        ui_line_fit(line, UI_FACE_plain, ui_graph_shape(text, sizeof text, &row->type.shape),
-                    c->shape);
+        ui_line_fit(line, UI_FACE_plain, ui_graph_shape(text, sizeof text, &row->type), c->shape);
     if (cell(line, &x, c->ms)) draw_ms(line, s->view, ms);
     if (cell(line, &x, c->bar)) draw_bar(line, r->most_ms > 0 ? ms / r->most_ms : 0);
     (void)cell(line, &x, c->note);

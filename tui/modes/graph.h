@@ -18,8 +18,8 @@ typedef struct ui_graph_rows {
 
 /* Of the buffer, up to date; NULL while there is no view. */
 const ui_graph_rows *ui_graph_rows_of(ui_app *ui, ui_buffer *buffer);
-/* Writes the shape as 1×64×56×56; returns out. */
-char *ui_graph_shape(char *out, size_t size, const tg_shape *shape);
+/* Writes the shape as 1×64×56×56, a list as seq(float); returns out. */
+char *ui_graph_shape(char *out, size_t size, const tg_type *type);
 /* Whether the site of a candidate has a node in this row. */
 bool ui_graph_in_site(const tg_drawing *d, const tg_candidate *c, size_t row);
 /* Where the name begins in a row of a window `width` columns wide. */
