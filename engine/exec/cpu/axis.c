@@ -99,6 +99,17 @@ tg_status tg_cpu_plan_lp_norm(tg_cpu_plan *p, const tg_node *node)
 
 /* ---- running sums ---- */
 
+static void sum_row(const along *k, const float *x, float *y)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < k->s.dim; i++) {
+        int64_t at = k->reverse ? k->s.dim - 1 - i : i;
+        double before = sum;
+        sum += (double)x[at];
+        y[at] = (float)(k->exclusive ? before : sum);
+    }
+}
+
 /* Lines side by side; sums in double, as a long line needs. */
 static tg_status run_sums(tg_cpu_plan *p, const tg_step *step, void *const *ptr)
 {
@@ -109,6 +120,10 @@ static tg_status run_sums(tg_cpu_plan *p, const tg_step *step, void *const *ptr)
     for (int64_t o = 0; o < k->s.outer; o++) {
         const float *x = (const float *)ptr[0] + o * n * m;
         float *y = (float *)ptr[step->node->n_in] + o * n * m;
+        if (m == 1) {
+            sum_row(k, x, y);
+            continue;
+        }
         memset(sum, 0, sizeof *sum * (size_t)m);
         for (int64_t i = 0; i < n; i++) {
             int64_t at = (k->reverse ? n - 1 - i : i) * m;

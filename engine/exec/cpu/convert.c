@@ -91,35 +91,61 @@ INLINE void load(const tg_code *code, const void *from, int n, float *to)
     }                                                                                              \
     break
 
+/* How one quantises: by 1 / scale, noting in `unsure` what may lie on the other side of a half, or
+ * by the quotient itself. */
+typedef struct rounding {
+    float scale, inverse, low, high, zero, limit;
+    vi unsure;
+    bool exact;
+} rounding;
+
 /* The bounds are whole, so clipping may come before rounding, which then lies in an addition. */
-INLINE vi quantise(vf x, float scale, float low, float high, float zero)
+INLINE vi quantise(rounding *r, vf x)
 {
-    vf q = x / scale;
+    vf q = r->exact ? x / r->scale : x * r->inverse;
     q = choose(q == q, q, (vf){0});
-    q = choose(q > high, (vf){0} + high, q);
-    q = choose(q < low, (vf){0} + low, q);
-    q = (q + 12582912.0f) - 12582912.0f;
-    return __builtin_convertvector(q + zero, vi);
+    q = choose(q > r->high, (vf){0} + r->high, q);
+    q = choose(q < r->low, (vf){0} + r->low, q);
+    vf whole = (q + 12582912.0f) - 12582912.0f, d = q - whole;
+    r->unsure |= (vf)((vi)d & 0x7fffffff) > r->limit;
+    return __builtin_convertvector(whole + r->zero, vi);
+}
+
+/* False: some elements are too close to a half. */
+INLINE bool store_quantised(const tg_code *code, rounding *r, const float *from, int n, void *to)
+{
+    size_t size = tg_dtype_size(code->dtype);
+    switch (code->dtype) {
+    case TG_U8: STORE_LOOP(vu8, quantise(r, x));
+    case TG_I8: STORE_LOOP(vi8, quantise(r, x));
+    case TG_U16: STORE_LOOP(vu16, quantise(r, x));
+    default: STORE_LOOP(vi16, quantise(r, x));
+    }
+    int32_t any = 0;
+    for (int k = 0; k < 16; k++) any |= r->unsure[k];
+    return !any;
 }
 
 INLINE void store(const tg_code *code, const float *from, int n, void *to)
 {
     size_t size = tg_dtype_size(code->dtype);
-    float zero = code->zero, scale = code->scale;
-    bool is_signed = code->dtype == TG_I8 || code->dtype == TG_I16;
-    float values = (float)(1 << (8 * size)), low = is_signed ? -values / 2 : 0;
-    float high = low + values - 1 - zero;
-    low -= zero;
     switch (code->dtype) {
-    case TG_U8: STORE_LOOP(vu8, quantise(x, scale, low, high, zero));
-    case TG_I8: STORE_LOOP(vi8, quantise(x, scale, low, high, zero));
-    case TG_U16: STORE_LOOP(vu16, quantise(x, scale, low, high, zero));
-    case TG_I16: STORE_LOOP(vi16, quantise(x, scale, low, high, zero));
     case TG_BOOL: STORE_LOOP(vu8, (x != 0.0f) & 1);
     case TG_F16: STORE_LOOP(vu16, to_half(x));
     case TG_BF16: STORE_LOOP(vu16, to_brain(x));
     default: break;
     }
+    if (!code->quantised) return;
+    bool is_signed = code->dtype == TG_I8 || code->dtype == TG_I16;
+    float values = (float)(1 << (8 * size)), low = is_signed ? -values / 2 : 0;
+    rounding r = {.scale = code->scale, .inverse = 1 / code->scale, .zero = code->zero};
+    r.low = low - code->zero;
+    r.high = low + values - 1 - code->zero;
+    r.limit = 0.5f - 1e-6f * values;
+    r.exact = !(r.inverse > 1e-30f && r.inverse < 1e30f);
+    if (store_quantised(code, &r, from, n, to) || r.exact) return;
+    r.exact = true;
+    store_quantised(code, &r, from, n, to);
 }
 
 #ifdef __x86_64__

@@ -295,11 +295,19 @@ typedef struct neighbours {
     float alpha, beta, bias; /* alpha already over the size */
 } neighbours;
 
-static float power(float x, float beta)
+/* z to the -beta in place; root: space of as many. All are padded to whole vectors. */
+static void powers(float *z, float *root, int64_t n, float beta)
 {
-    if (beta == 0.75f) return 1 / (sqrtf(x) * sqrtf(sqrtf(x)));
-    if (beta == 0.5f) return 1 / sqrtf(x);
-    return powf(x, -beta);
+    if (beta == 0.75f || beta == 0.5f) {
+        tg_vector_map(TG_V_SQRT, z, n);
+        memcpy(root, z, sizeof *z * (size_t)n);
+        if (beta == 0.75f) tg_vector_map(TG_V_SQRT, root, n);
+        for (int64_t c = 0; c < n; c++) z[c] = beta == 0.5f ? 1 / z[c] : 1 / (z[c] * root[c]);
+        return;
+    }
+    tg_vector_map(TG_V_LOG, z, n);
+    for (int64_t c = 0; c < n; c++) z[c] *= -beta;
+    tg_vector_map(TG_V_EXP, z, n);
 }
 
 static tg_status run_neighbours(tg_cpu_plan *p, const tg_step *step, void *const *ptr)
@@ -307,7 +315,7 @@ static tg_status run_neighbours(tg_cpu_plan *p, const tg_step *step, void *const
     (void)p;
     const neighbours *k = step->own;
     int64_t n = k->channels;
-    float *square = ptr[2];
+    float *square = ptr[2], *sum = square + (n + 31) / 16 * 16, *root = sum + (n + 31) / 16 * 16;
     for (int64_t i = 0; i < k->pixels; i++) {
         const float *x = (const float *)ptr[0] + i * n;
         float *y = (float *)ptr[1] + i * n;
@@ -315,10 +323,12 @@ static tg_status run_neighbours(tg_cpu_plan *p, const tg_step *step, void *const
         for (int64_t c = 0; c < n; c++) {
             int64_t from = c < k->before ? 0 : c - k->before;
             int64_t to = c + k->after >= n ? n - 1 : c + k->after;
-            float sum = 0;
-            for (int64_t j = from; j <= to; j++) sum += square[j];
-            y[c] = x[c] * power(k->bias + k->alpha * sum, k->beta);
+            float all = 0;
+            for (int64_t j = from; j <= to; j++) all += square[j];
+            sum[c] = k->bias + k->alpha * all;
         }
+        powers(sum, root, n, k->beta);
+        for (int64_t c = 0; c < n; c++) y[c] = x[c] * sum[c];
     }
     return TG_OK;
 }
@@ -339,7 +349,7 @@ tg_status tg_cpu_plan_lrn(tg_cpu_plan *p, const tg_node *node)
     TG_TRY(tg_cpu_last(p, node->in[0], &all[0]));
     all[1] = tg_cpu_new(p, &node->out[0], &last);
     all[2] = (tg_operand){.dtype = TG_F32};
-    all[2].buffer = tg_cpu_scratch(p, sizeof(float) * (size_t)k.channels);
+    all[2].buffer = tg_cpu_scratch(p, sizeof(float) * (size_t)(3 * (k.channels + 32)));
     tg_cpu_step(p, node, run_neighbours, tg_arena_dup(p->memory, &k, sizeof k), all, 3);
     tg_cpu_set(p, node, 0, &all[1]);
     p->stats->loops++;

@@ -11,7 +11,7 @@
 #include "quant.h"
 #include "tail.h"
 
-#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +36,11 @@ typedef struct qproduct {
 
 enum { BLOCK = 64 };
 
+/* Vectors of 64 bytes never cross a call here: their passing does not matter. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t whole __attribute__((vector_size(64), aligned(4), may_alias));
+
 static int whole_at(tg_dtype dtype, const void *data, int64_t n, int64_t i)
 {
     if (!n) return 0;
@@ -49,32 +54,108 @@ typedef struct finish {
     const qproduct *k;
     void *const *ptr;
     float *gain, *row; /* n + 16 each */
+    const struct row_code *code;
 } finish;
+
+/* Rows of n numbers, whole vectors first. */
+#define INLINE static inline __attribute__((always_inline))
+#define EACH_VECTOR(vectors, numbers)                                                              \
+    int64_t j = 0;                                                                                 \
+    for (; j + 16 <= n; j += 16) vectors;                                                          \
+    for (; j < n; j++) numbers
+
+INLINE void gains_body(float a, const float *b, int64_t n, float *gain)
+{
+    EACH_VECTOR(*(lanes *)(gain + j) = *(const lanes *)(b + j) * a, gain[j] = b[j] * a);
+}
+
+/* sum -= z * by. */
+INLINE void take_body(int32_t z, const int32_t *by, int64_t n, int32_t *sum)
+{
+    EACH_VECTOR(*(whole *)(sum + j) -= *(const whole *)(by + j) * z, sum[j] -= by[j] * z);
+}
+
+INLINE void scale_body(const int32_t *sum, const float *gain, const float *bias, int64_t n,
+                       float *to)
+{
+    if (bias) {
+        EACH_VECTOR(*(lanes *)(to + j) = __builtin_convertvector(*(const whole *)(sum + j), lanes) *
+                                             *(const lanes *)(gain + j) +
+                                         *(const lanes *)(bias + j),
+                    to[j] = (float)sum[j] * gain[j] + bias[j]);
+    } else {
+        EACH_VECTOR(*(lanes *)(to + j) = __builtin_convertvector(*(const whole *)(sum + j), lanes) *
+                                         *(const lanes *)(gain + j),
+                    to[j] = (float)sum[j] * gain[j]);
+    }
+}
+
+/* What the machine's best code for these is. */
+typedef struct row_code {
+    void (*gains)(float a, const float *b, int64_t n, float *gain);
+    void (*take)(int32_t z, const int32_t *by, int64_t n, int32_t *sum);
+    void (*scale)(const int32_t *sum, const float *gain, const float *bias, int64_t n, float *to);
+} row_code;
+
+#define ROW_CODE(kind, target)                                                                     \
+    target static void gains_##kind(float a, const float *b, int64_t n, float *gain)               \
+    {                                                                                              \
+        gains_body(a, b, n, gain);                                                                 \
+    }                                                                                              \
+    target static void take_##kind(int32_t z, const int32_t *by, int64_t n, int32_t *sum)          \
+    {                                                                                              \
+        take_body(z, by, n, sum);                                                                  \
+    }                                                                                              \
+    target static void scale_##kind(const int32_t *sum, const float *gain, const float *bias,      \
+                                    int64_t n, float *to)                                          \
+    {                                                                                              \
+        scale_body(sum, gain, bias, n, to);                                                        \
+    }                                                                                              \
+    static const row_code kind##_code = {gains_##kind, take_##kind, scale_##kind};
+#ifdef __x86_64__
+ROW_CODE(wide, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma"))))
+ROW_CODE(middle, __attribute__((target("avx2,fma"))))
+#endif
+ROW_CODE(base, )
+
+static const row_code *best(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return &wide_code;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &middle_code;
+#endif
+    return &base_code;
+}
 
 static void fill_gains(const finish *f)
 {
     const qproduct *k = f->k;
-    if (!k->scales) return;
     const float *a = f->ptr[A_SCALE], *b = f->ptr[B_SCALE];
-    for (int64_t j = 0; j < k->shape.n; j++)
-        f->gain[j] = (float)((double)*a * b[k->scales > 1 ? j : 0]);
+    if (k->scales > 1) f->code->gains(*a, b, k->shape.n, f->gain);
+    else if (k->scales)
+        for (int64_t j = 0; j < k->shape.n; j++) f->gain[j] = *a * *b;
+}
+
+static void cut_row(const finish *f, int64_t n)
+{
+    float low = f->k->out.low, high = f->k->out.high;
+    if (low == -INFINITY && high == INFINITY) return;
+    for (int64_t j = 0; j < n; j++) {
+        float x = f->row[j] < low ? low : f->row[j];
+        f->row[j] = x > high ? high : x;
+    }
 }
 
 static void finish_row(const finish *f, const int32_t *sum, int64_t row)
 {
     const qproduct *k = f->k;
     int64_t n = k->shape.n;
-    const float *bias = f->ptr[BIAS];
-    float low = k->out.low, high = k->out.high;
     if (k->out.code.dtype == TG_I32) {
         memcpy((int32_t *)f->ptr[Y] + row * n, sum, sizeof *sum * (size_t)n);
         return;
     }
-    for (int64_t j = 0; j < n; j++) {
-        float x = (float)sum[j] * f->gain[j] + (bias ? bias[j] : 0);
-        x = x < low ? low : x;
-        f->row[j] = x > high ? high : x;
-    }
+    f->code->scale(sum, f->gain, f->ptr[BIAS], n, f->row);
+    cut_row(f, n);
     size_t size = tg_dtype_size(k->out.code.dtype);
     char *to = (char *)f->ptr[Y] + (size_t)(row * n) * size;
     if (k->out.code.quantised) tg_convert_store(&k->out.code, f->row, (int)n, to, 1);
@@ -149,7 +230,7 @@ static tg_status run_own(tg_cpu_plan *p, const tg_step *step, void *const *ptr)
     const qproduct *k = step->own;
     const tg_matmul *s = &k->shape;
     space w = space_of(k, ptr[SUMS]);
-    finish f = {k, ptr, w.gain, w.row};
+    finish f = {k, ptr, w.gain, w.row, best()};
     fill_gains(&f);
     for (int64_t batch = 0; batch < s->batch; batch++) {
         const char *a = (const char *)ptr[A] + tg_matmul_a_at(s, batch);
@@ -186,17 +267,16 @@ static tg_status run_correct(tg_cpu_plan *p, const tg_step *step, void *const *p
     const qproduct *k = step->own;
     int64_t n = k->shape.n, depth = k->shape.k;
     float *space = ptr[OPERANDS];
-    finish f = {k, ptr, space, space + (n + 31) / 16 * 16};
+    finish f = {k, ptr, space, space + (n + 31) / 16 * 16, best()};
     const int32_t *correction = ptr[CORRECTION], *b_zero = correction + n;
     fill_gains(&f);
     for (int64_t row = 0; row < k->shape.m; row++) {
         int32_t *sum = (int32_t *)ptr[SUMS] + row * n;
         int32_t z = whole_at(k->a_type, ptr[A_ZERO], k->a_zeros, row % k->rows_a_zero);
-        if (z)
-            for (int64_t j = 0; j < n; j++) sum[j] -= z * correction[j];
+        if (z) f.code->take(z, correction, n, sum);
         if (k->shifted) {
             int32_t all = sum_of_row(k->a_type, (const char *)ptr[A] + row * depth, depth);
-            for (int64_t j = 0; j < n; j++) sum[j] -= all * b_zero[j];
+            f.code->take(all, b_zero, n, sum);
         }
         finish_row(&f, sum, row);
     }

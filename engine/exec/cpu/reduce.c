@@ -53,7 +53,7 @@ typedef struct plan_reduce {
 typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int32_t masks __attribute__((vector_size(64), aligned(4), may_alias));
 
-static inline lanes choose(masks mask, lanes b, lanes a)
+static inline __attribute__((always_inline)) lanes choose(masks mask, lanes b, lanes a)
 {
     return (lanes)((mask & (masks)b) | (~mask & (masks)a));
 }
@@ -80,8 +80,9 @@ static float combine(reduction kind, float a, float x)
     break
 
 /* step 0: into the same sixteen, which keeps rounding small as well as time. */
-static int64_t combine_vectors(reduction kind, const float *from, int64_t n, float *to,
-                               int64_t step)
+static inline __attribute__((always_inline)) int64_t combine_body(reduction kind, const float *from,
+                                                                  int64_t n, float *to,
+                                                                  int64_t step)
 {
     int64_t i = 0;
     switch (kind) {
@@ -96,6 +97,30 @@ static int64_t combine_vectors(reduction kind, const float *from, int64_t n, flo
     return i;
 }
 #undef EACH
+
+/* Comparisons of vectors that the processor lacks would go element by element. */
+#define COMBINE(name, target)                                                                      \
+    target static int64_t name(reduction kind, const float *from, int64_t n, float *to,            \
+                               int64_t step)                                                       \
+    {                                                                                              \
+        return combine_body(kind, from, n, to, step);                                              \
+    }
+#ifdef __x86_64__
+COMBINE(combine_wide, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma"))))
+COMBINE(combine_middle, __attribute__((target("avx2,fma"))))
+#endif
+COMBINE(combine_base, )
+
+static int64_t combine_vectors(reduction kind, const float *from, int64_t n, float *to,
+                               int64_t step)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+        return combine_wide(kind, from, n, to, step);
+    if (__builtin_cpu_supports("avx2")) return combine_middle(kind, from, n, to, step);
+#endif
+    return combine_base(kind, from, n, to, step);
+}
 
 static float start_of(reduction kind)
 {
