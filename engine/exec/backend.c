@@ -97,29 +97,3 @@ const tg_backend *tg_plan_backend(const tg_plan *plan)
 {
     return plan->backend;
 }
-
-/* An unknown dimension takes any size. */
-static bool shape_fits(const tg_shape *want, const tg_shape *got)
-{
-    if (want->rank < 0) return true;
-    if (want->rank != got->rank) return false;
-    for (int i = 0; i < want->rank; i++)
-        if (want->dim[i] >= 0 && want->dim[i] != got->dim[i]) return false;
-    return true;
-}
-
-tg_status tg_inputs_check(const tg_graph *g, const tg_tensor *in)
-{
-    char label[64], a[TG_SHAPE_TEXT], b[TG_SHAPE_TEXT];
-    for (uint32_t i = 0; i < g->n_inputs; i++) {
-        const tg_type *type = g->nodes[g->inputs[i]]->out;
-        const char *name = tg_graph_label(g, g->inputs[i], label, sizeof label);
-        if (type->dtype != TG_DTYPE_NONE && in[i].dtype != type->dtype)
-            return tg_fail(TG_TYPE, "input %s is %s, not %s", name, tg_dtype_name(in[i].dtype),
-                           tg_dtype_name(type->dtype));
-        if (!shape_fits(&type->shape, &in[i].shape))
-            return tg_fail(TG_SHAPE, "input %s has shape %s, not %s", name,
-                           tg_shape_text(a, &in[i].shape), tg_shape_text(b, &type->shape));
-    }
-    return TG_OK;
-}

@@ -13,7 +13,7 @@
 #define TG_EXEC_BACKEND_H
 
 #include "engine/base/job.h"
-#include "engine/ir/graph.h"
+#include "engine/ir/interpret.h"
 
 typedef struct tg_plan tg_plan;
 
@@ -106,8 +106,5 @@ tg_status tg_plan_profile(tg_plan *plan, double *ms) TG_MUST_USE;
 const tg_plan_stats *tg_plan_stats_of(const tg_plan *plan);
 const tg_graph *tg_plan_graph(const tg_plan *plan);
 const tg_backend *tg_plan_backend(const tg_plan *plan);
-
-/* Errors: TG_SHAPE or TG_TYPE if a tensor does not fit the graph input, naming it. */
-tg_status tg_inputs_check(const tg_graph *g, const tg_tensor *in) TG_MUST_USE;
 
 #endif

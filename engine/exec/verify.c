@@ -78,22 +78,20 @@ static tg_status run_best(const tg_graph *g, const tg_tensor *in, tg_tensor *out
     return tg_reference_run(g, in, out);
 }
 
+static double depth_of(const tg_graph *g);
+
 /* Terms that are summed for one element of a node's result. */
 static double terms(const tg_graph *g, const tg_node *node)
 {
-    tg_type few[8], *in = node->n_in <= 8 ? few : tg_calloc(node->n_in, sizeof *in);
-    for (int i = 0; i < node->n_in; i++)
-        in[i] = node->in[i] == TG_NO_VALUE ? (tg_type){TG_DTYPE_NONE, TG_SHAPE_UNKNOWN}
-                                           : *tg_graph_type(g, node->in[i]);
     double n = 1, out = 1;
+    for (uint32_t i = 0; node->attrs->graphs && i < node->attrs->n; i++)
+        if (node->attrs->a[i].kind == TG_ATTR_GRAPH) n = fmax(n, depth_of(node->attrs->a[i].graph));
+    if (node->attrs->graphs) return n;
     if (node->n_out && tg_type_complete(&node->out[0]))
         out = fmax(1, (double)tg_shape_count(&node->out[0].shape));
-    if (node->n_in && tg_type_complete(&in[0]))
-        n = fmax(n, (double)tg_shape_count(&in[0].shape) / out);
-    tg_work work = tg_op_work(node->op, node->attrs->a, in, node->n_in, node->out, node->n_out);
-    n = fmax(n, work.flops / 2 / out);
-    if (in != few) free(in);
-    return n;
+    if (node->n_in && node->in[0] != TG_NO_VALUE && tg_type_complete(tg_graph_type(g, node->in[0])))
+        n = fmax(n, (double)tg_shape_count(&tg_graph_type(g, node->in[0])->shape) / out);
+    return fmax(n, tg_node_work(g, node).flops / 2 / out);
 }
 
 /* The most terms that are summed on any way through the graph. */

@@ -2,6 +2,7 @@
 #include "attr.h"
 
 #include "engine/base/hash.h"
+#include "graph.h"
 #include "value.h"
 
 #include <stdlib.h>
@@ -76,6 +77,7 @@ static void copy_payload(tg_attr *to, const tg_attr *from, char **at)
         to->tensor = t;
         break;
     }
+    case TG_ATTR_GRAPH: tg_graph_ref(from->graph); break;
     default: break;
     }
 }
@@ -92,6 +94,7 @@ tg_attrs *tg_attrs_new(const tg_attr *a, size_t n)
     for (size_t i = 0; i < n; i++) {
         copy_payload(&attrs->a[i], &a[i], &at);
         attrs->hash = tg_attr_hash(attrs->hash, &a[i]);
+        attrs->graphs |= a[i].kind == TG_ATTR_GRAPH;
     }
     return attrs;
 }
@@ -106,7 +109,10 @@ tg_attrs *tg_attrs_ref(const tg_attrs *attrs)
 void tg_attrs_unref(const tg_attrs *attrs)
 {
     tg_attrs *a = (tg_attrs *)attrs;
-    if (a && atomic_fetch_sub_explicit(&a->refs, 1, memory_order_acq_rel) == 1) free(a);
+    if (!a || atomic_fetch_sub_explicit(&a->refs, 1, memory_order_acq_rel) != 1) return;
+    for (uint32_t i = 0; a->graphs && i < a->n; i++)
+        if (a->a[i].kind == TG_ATTR_GRAPH) tg_graph_unref(a->a[i].graph);
+    free(a);
 }
 
 static bool strs_equal(const tg_attr *a, const tg_attr *b)
@@ -114,6 +120,12 @@ static bool strs_equal(const tg_attr *a, const tg_attr *b)
     for (uint32_t i = 0; i < a->n; i++)
         if (strcmp(a->strs[i], b->strs[i]) != 0) return false;
     return true;
+}
+
+/* The inputs enter by number: a body may have some that it does not read. */
+static uint64_t body_key(const tg_graph *g)
+{
+    return tg_hash_add(tg_graph_key(g), g->n_inputs);
 }
 
 bool tg_attr_equal(const tg_attr *a, const tg_attr *b)
@@ -130,6 +142,7 @@ bool tg_attr_equal(const tg_attr *a, const tg_attr *b)
         return !a->n || memcmp(a->floats, b->floats, a->n * sizeof *a->floats) == 0;
     case TG_ATTR_STRS: return strs_equal(a, b);
     case TG_ATTR_TENSOR: return tg_tensor_equal(a->tensor, b->tensor);
+    case TG_ATTR_GRAPH: return a->graph == b->graph || body_key(a->graph) == body_key(b->graph);
     default: return true;
     }
 }
@@ -158,6 +171,7 @@ uint64_t tg_attr_hash(uint64_t h, const tg_attr *a)
         for (uint32_t i = 0; i < a->n; i++) h = tg_hash_str(h, a->strs[i]);
         return tg_hash_add(h, a->n);
     case TG_ATTR_TENSOR: return tg_tensor_hash(h, a->tensor);
+    case TG_ATTR_GRAPH: return tg_hash_add(h, body_key(a->graph));
     default: return h;
     }
 }
@@ -184,6 +198,7 @@ void tg_attr_print(const tg_attr *a, tg_str *out)
     case TG_ATTR_STR: tg_str_addn(out, a->s, a->n); break;
     case TG_ATTR_BYTES: tg_str_addf(out, "%u bytes", a->n); break;
     case TG_ATTR_TYPE: tg_str_add(out, tg_dtype_name((tg_dtype)a->i)); break;
+    case TG_ATTR_GRAPH: tg_str_addf(out, "graph of %u", tg_graph_op_count(a->graph)); break;
     case TG_ATTR_TENSOR:
         tg_str_addf(out, "%s %s", tg_dtype_name(a->tensor->dtype),
                     tg_shape_text(text, &a->tensor->shape));

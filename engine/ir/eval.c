@@ -80,7 +80,7 @@ static tg_status output_types(const tg_node *node, const tg_tensor *in, tg_attr 
 }
 
 static tg_status call_kernel(const tg_node *node, const tg_tensor *in, tg_tensor *out,
-                             tg_arena *arena)
+                             const tg_runner *runner, tg_arena *arena)
 {
     const tg_op_row *row = tg_op_get(node->op);
     tg_attr *attr = TG_NEW_ARRAY(arena, tg_attr, node->attrs->n + 1);
@@ -95,11 +95,17 @@ static tg_status call_kernel(const tg_node *node, const tg_tensor *in, tg_tensor
             return tg_fail(TG_LIMIT, "a value is larger than 1 TB");
         out[i].data = tg_calloc(1, tg_tensor_bytes(&out[i]));
     }
-    tg_call call = {row, attr, node->n_in, node->n_out, in, out, arena};
+    tg_call call = {row, attr, node->n_in, node->n_out, in, out, arena, runner};
     return row->kernel(&call);
 }
 
 tg_status tg_node_eval(const tg_node *node, const tg_tensor *in, tg_tensor *out)
+{
+    return tg_node_eval_with(node, in, out, NULL);
+}
+
+tg_status tg_node_eval_with(const tg_node *node, const tg_tensor *in, tg_tensor *out,
+                            const tg_runner *runner)
 {
     const tg_op_row *row = tg_op_get(node->op);
     if (node->op == TG_OP_OPAQUE || !row->kernel)
@@ -107,7 +113,7 @@ tg_status tg_node_eval(const tg_node *node, const tg_tensor *in, tg_tensor *out)
                        node->op == TG_OP_OPAQUE ? tg_node_attr(node, "op_type")->s : row->name);
     tg_arena *arena = tg_arena_new();
     for (int i = 0; i < node->n_out; i++) out[i].data = NULL;
-    tg_status status = call_kernel(node, in, out, arena);
+    tg_status status = call_kernel(node, in, out, runner, arena);
     if (status != TG_OK) {
         for (int i = 0; i < node->n_out; i++) tg_tensor_free(&out[i]);
         status = tg_wrap(status, "%s%s%s", row->name, node->name[0] ? " " : "", node->name);

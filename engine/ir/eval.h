@@ -12,6 +12,9 @@
  * Errors: TG_UNSUPPORTED (no kernel), those of infer and kernel.
  */
 tg_status tg_node_eval(const tg_node *node, const tg_tensor *in, tg_tensor *out) TG_MUST_USE;
+/* The same with something that runs bodies. */
+tg_status tg_node_eval_with(const tg_node *node, const tg_tensor *in, tg_tensor *out,
+                            const tg_runner *runner) TG_MUST_USE;
 
 /*
  * The elements of a constant value: the weight itself, or the expression evaluated with the

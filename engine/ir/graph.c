@@ -71,8 +71,20 @@ static bool runs(const tg_node *node)
 uint32_t tg_graph_op_count(const tg_graph *g)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < g->n_nodes; i++) n += runs(g->nodes[g->order[i]]);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const tg_node *node = g->nodes[g->order[i]];
+        n += runs(node);
+        if (node->attrs->graphs) n += tg_attrs_op_count(node->attrs->a, node->attrs->n);
+    }
     return n;
+}
+
+uint32_t tg_attrs_op_count(const tg_attr *attr, size_t n)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if (attr[i].kind == TG_ATTR_GRAPH) sum += tg_graph_op_count(attr[i].graph);
+    return sum;
 }
 
 uint64_t tg_graph_key_of(uint64_t hash, uint32_t ops)

@@ -147,8 +147,13 @@ static inline const tg_use *tg_graph_uses(const tg_graph *g, uint32_t id, uint32
 }
 /* Number of uses of one value (the sink counts). */
 uint32_t tg_graph_use_count(const tg_graph *g, tg_value v);
-/* Nodes that run: all but inputs, constants, constant expressions and the sink. O(nodes). */
+/*
+ * Nodes that run, those of bodies too: all but inputs, constants, constant expressions and the
+ * sink. O(nodes).
+ */
 uint32_t tg_graph_op_count(const tg_graph *g);
+/* Those of the graphs among n attributes. */
+uint32_t tg_attrs_op_count(const tg_attr *attr, size_t n);
 /*
  * Identity of a graph for searches and histories: its hash and how many nodes it runs. Merging
  * equal nodes changes nothing that the graph computes, so the hash alone would not tell. O(nodes).

@@ -76,7 +76,7 @@ bool tg_node_is_constant(tg_op op, const tg_value *in, int n_in, tg_node *const 
 {
     if (op == TG_OP_CONST) return true;
     if (op < TG_OP_FIRST_REAL || !tg_op_get(op)->kernel ||
-        tg_op_get(op)->flags & (TG_RANDOM | TG_GIVES_LISTS))
+        tg_op_get(op)->flags & (TG_RANDOM | TG_GIVES_LISTS | TG_BODIES))
         return false;
     for (int i = 0; i < n_in; i++)
         if (in[i] != TG_NO_VALUE && !nodes[tg_value_node(in[i])]->constant) return false;

@@ -25,7 +25,8 @@ static const struct {
     tg_attr_kind kind;
 } kinds[] = {{"int", TG_ATTR_INT},       {"float", TG_ATTR_FLOAT},   {"str", TG_ATTR_STR},
              {"ints", TG_ATTR_INTS},     {"floats", TG_ATTR_FLOATS}, {"strs", TG_ATTR_STRS},
-             {"tensor", TG_ATTR_TENSOR}, {"bytes", TG_ATTR_BYTES},   {"type", TG_ATTR_TYPE}};
+             {"tensor", TG_ATTR_TENSOR}, {"bytes", TG_ATTR_BYTES},   {"type", TG_ATTR_TYPE},
+             {"graph", TG_ATTR_GRAPH}};
 
 static tg_attr_kind kind_named(const char *name)
 {

@@ -27,6 +27,7 @@ typedef enum tg_op_flag {
     TG_INTERNAL = 32,     /* not ONNX: never reaches a saved model */
     TG_PARTIAL = 64,      /* infer copes with incomplete input types */
     TG_ACCUMULATES = 128, /* sums over more than one element: rounding grows with depth */
+    TG_BODIES = 256,      /* runs graphs that are attributes of it, maybe long: never folded */
     TG_TAKES_LISTS = 512, /* sequences and optionals may be inputs */
     TG_GIVES_LISTS = 1024 /* an output is a sequence or optional: never folded */
 } tg_op_flag;
@@ -57,6 +58,13 @@ typedef struct tg_infer_source {
  * constant. */
 const tg_tensor *tg_infer_value(tg_infer *infer, int slot);
 
+/* Runs a body: in and out as tg_interpret has them. */
+struct tg_graph;
+typedef struct tg_runner {
+    tg_status (*run)(void *ctx, const struct tg_graph *g, const tg_tensor *in, tg_tensor *out);
+    void *ctx;
+} tg_runner;
+
 /* What a kernel is given. Absent optional inputs have data NULL and dtype TG_DTYPE_NONE. */
 typedef struct tg_call {
     const struct tg_op_row *row;
@@ -65,6 +73,7 @@ typedef struct tg_call {
     const tg_tensor *in;
     tg_tensor *out;  /* typed and allocated, unless its shape depends on the data: see below */
     tg_arena *arena; /* scratch, freed after the call */
+    const tg_runner *runner; /* of bodies; NULL: tg_interpret */
 } tg_call;
 
 /*
@@ -75,10 +84,15 @@ void tg_call_alloc(tg_call *call, int i, tg_dtype dtype, tg_shape shape);
 /* The same for what is made already: output i takes over what t owns. */
 void tg_call_put(tg_call *call, int i, tg_tensor t);
 
+/* For operators with bodies: runs one. Errors: those of the body. */
+tg_status tg_call_run(const tg_call *call, const struct tg_graph *body, const tg_tensor *in,
+                      tg_tensor *out) TG_MUST_USE;
+
 /* Work of one run of a node, for the analytic cost. */
 typedef struct tg_work {
     double flops, bytes;
     int kernels; /* launches; 0: a view, free */
+    double ms;   /* of bodies: takes the place of what the others say, if it is above 0 */
 } tg_work;
 
 typedef struct tg_op_row {
@@ -86,7 +100,8 @@ typedef struct tg_op_row {
     int since;                 /* lowest opset of `domain` whose version has this row's meaning */
     int8_t min_in, max_in;     /* max_in -1: any number */
     int8_t min_out, max_out;   /* max_out -1: any number */
-    const char *attrs; /* "name:kind=default ...": kinds int float str ints floats strs tensor */
+    const char *attrs;         /* "name:kind=default ...": kinds int float str ints floats strs
+                                  tensor bytes graph */
     const char *folds; /* "slot=attr@opset ...": a constant input `slot` becomes attribute `attr`;
                           models of at least `opset` write it as an input */
     unsigned flags;

@@ -99,7 +99,7 @@ Onnx__AttributeProto *tg_attribute_write(tg_arena *arena, const char *name, cons
                                 [TG_ATTR_STR] = KIND(STRING),     [TG_ATTR_INTS] = KIND(INTS),
                                 [TG_ATTR_FLOATS] = KIND(FLOATS),  [TG_ATTR_STRS] = KIND(STRINGS),
                                 [TG_ATTR_TENSOR] = KIND(TENSOR),  [TG_ATTR_BYTES] = KIND(STRING),
-                                [TG_ATTR_TYPE] = KIND(TYPE_PROTO)};
+                                [TG_ATTR_TYPE] = KIND(TYPE_PROTO),  [TG_ATTR_GRAPH] = KIND(GRAPH)};
     Onnx__AttributeProto *a = TG_NEW(arena, Onnx__AttributeProto);
     onnx__attribute_proto__init(a);
     a->name = (char *)(uintptr_t)name;

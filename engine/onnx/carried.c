@@ -4,6 +4,7 @@
 #include "import.h"
 #include "standard.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void free_node(void *proto)
@@ -57,23 +58,28 @@ static void compare_graph(void *ctx, Onnx__GraphProto *g)
         c->same &= same_form(c, g->node[i]->domain, g->node[i]->op_type ? g->node[i]->op_type : "");
 }
 
+bool tg_proto_survives(const Onnx__NodeProto *proto, int64_t from, int64_t to)
+{
+    change c = {from, to, true};
+    c.same = same_form(&c, proto->domain, proto->op_type);
+    each_subgraph(proto, compare_graph, &c);
+    return c.same;
+}
+
 tg_status tg_carried_survives(const tg_exporter *ex, const tg_node *node, int64_t opset,
                               bool *survives)
 {
-    change c = {ex->file_opset, opset, true};
     Onnx__NodeProto *proto;
     TG_TRY(unpack_node(ex, node, &proto));
-    c.same = same_form(&c, proto->domain, proto->op_type);
-    each_subgraph(proto, compare_graph, &c);
-    *survives = c.same;
+    *survives = tg_proto_survives(proto, ex->file_opset, opset);
     return TG_OK;
 }
 
 /* ---- names ---- */
 
-static void reserve(tg_exporter *ex, const char *name)
+static void reserve(tg_strmap *names, const char *name)
 {
-    if (name && name[0]) tg_strmap_put(&ex->used, name, NULL);
+    if (name && name[0]) tg_strmap_put(names, name, NULL);
 }
 
 static void reserve_graph(void *ctx, Onnx__GraphProto *g)
@@ -86,11 +92,16 @@ static void reserve_graph(void *ctx, Onnx__GraphProto *g)
         for (size_t k = 0; k < g->node[i]->n_output; k++) reserve(ctx, g->node[i]->output[k]);
 }
 
-tg_status tg_carried_reserve(tg_exporter *ex, const tg_node *node)
+void tg_proto_reserve(const Onnx__NodeProto *proto, tg_strmap *names)
+{
+    each_subgraph(proto, reserve_graph, names);
+}
+
+tg_status tg_carried_reserve(tg_exporter *ex, const tg_node *node, tg_strmap *names)
 {
     Onnx__NodeProto *proto;
     TG_TRY(unpack_node(ex, node, &proto));
-    each_subgraph(proto, reserve_graph, ex);
+    tg_proto_reserve(proto, names);
     return TG_OK;
 }
 
@@ -108,6 +119,20 @@ static void rename_graph(void *ctx, Onnx__GraphProto *g)
     for (size_t i = 0; i < g->n_node; i++)
         for (size_t k = 0; k < g->node[i]->n_input; k++) rename_one(ctx, &g->node[i]->input[k]);
     for (size_t i = 0; i < g->n_output; i++) rename_one(ctx, &g->output[i]->name);
+}
+
+tg_status tg_proto_rename(tg_exporter *ex, const Onnx__NodeProto *proto, const tg_strmap *names,
+                          Onnx__NodeProto **out)
+{
+    size_t n = onnx__node_proto__get_packed_size(proto);
+    uint8_t *bytes = tg_malloc(n + 1);
+    onnx__node_proto__pack(proto, bytes);
+    *out = onnx__node_proto__unpack(NULL, n, bytes);
+    free(bytes);
+    if (!*out) return tg_fail(TG_INVALID, "the node %s is damaged", proto->name);
+    tg_arena_hold(ex->arena, free_node, *out);
+    each_subgraph(*out, rename_graph, (void *)(uintptr_t)names);
+    return TG_OK;
 }
 
 static void rename_captured(tg_exporter *ex, const tg_node *node, Onnx__NodeProto *proto, int n_in)

@@ -11,11 +11,40 @@ static void unref_weight(void *weight)
     tg_weight_unref(weight);
 }
 
-static void add_tensor(tg_exporter *ex, const tg_tensor *t, const char *name)
+/* A tensor as the only attribute of a node. */
+static void add_constant(tg_exporter *ex, Onnx__TensorProto *proto, const char *name)
+{
+    Onnx__NodeProto *node = TG_NEW(ex->arena, Onnx__NodeProto);
+    Onnx__AttributeProto *a = TG_NEW(ex->arena, Onnx__AttributeProto);
+    onnx__node_proto__init(node);
+    onnx__attribute_proto__init(a);
+    proto->name = NULL;
+    a->name = "value";
+    a->has_type = 1;
+    a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR;
+    a->t = proto;
+    node->op_type = "Constant";
+    node->n_output = node->n_attribute = 1;
+    node->output = TG_NEW(ex->arena, char *);
+    node->output[0] = (char *)(uintptr_t)name;
+    node->attribute = tg_arena_dup(ex->arena, &a, sizeof a);
+    tg_vec_push(&ex->nodes, node);
+}
+
+/* As what the body of a file has it: an initialiser stays one, others are nodes. */
+static bool is_node(const tg_exporter *ex, const char *name)
+{
+    if (!ex->outer) return false;
+    return ex->inline_tensors || !ex->frame || !tg_strmap_find(&ex->frame->initialisers, name);
+}
+
+static Onnx__TensorProto *add_tensor(tg_exporter *ex, const tg_tensor *t, const char *name)
 {
     Onnx__TensorProto *proto = TG_NEW(ex->arena, Onnx__TensorProto);
     tg_tensor_proto_fill(ex->arena, t, name, proto);
-    tg_vec_push(&ex->tensor_list, proto);
+    if (is_node(ex, name)) add_constant(ex, proto, name);
+    else tg_vec_push(&ex->tensor_list, proto);
+    return proto;
 }
 
 const char *tg_export_tensor(tg_exporter *ex, const tg_tensor *t, const char *wish)
@@ -47,9 +76,8 @@ static void add_weight(tg_exporter *ex, const tg_type *type, tg_weight *w, const
 {
     const Onnx__TensorProto *old = tensor_of_file(ex, name);
     tg_tensor t = {type->dtype, type->shape, (void *)(uintptr_t)w->data};
-    add_tensor(ex, &t, name);
+    Onnx__TensorProto *made = add_tensor(ex, &t, name);
     if (!old) return;
-    Onnx__TensorProto *made = tg_vec_last(&ex->tensor_list);
     made->doc_string = old->doc_string;
     made->n_metadata_props = old->n_metadata_props;
     made->metadata_props = old->metadata_props;
@@ -73,7 +101,7 @@ static tg_status emit_constants(tg_exporter *ex)
 }
 
 /* The name under which a constant is written that was an input in the file, an attribute here. */
-static const char *folded_name(tg_exporter *ex, const char *name)
+const char *tg_export_folded(tg_exporter *ex, const char *name)
 {
     bool fresh;
     const uint64_t *at = tg_strmap_find(&ex->frame->const_of, name);
@@ -122,7 +150,7 @@ static void emit_verbatim(tg_exporter *ex, const tg_node *node, const tg_frame_n
         const char *old = f->proto->input[i];
         bool present = f->slots[i] >= 0;
         const char *name = present  ? tg_export_name(ex, node->in[f->slots[i]])
-                           : old[0] ? folded_name(ex, old)
+                           : old[0] ? tg_export_folded(ex, old)
                                     : "";
         proto->input[i] = (char *)(uintptr_t)name;
     }
@@ -151,8 +179,7 @@ static void emit_outputs(tg_exporter *ex)
     const tg_node *sink = tg_graph_sink(ex->g);
     for (int i = 0; i < sink->n_in; i++) {
         const char *name = tg_export_name(ex, sink->in[i]);
-        if (strcmp(name, ex->g->output_names[i]) != 0)
-            add_identity(ex, name, ex->g->output_names[i]);
+        if (strcmp(name, ex->output_names[i]) != 0) add_identity(ex, name, ex->output_names[i]);
     }
 }
 
@@ -164,7 +191,8 @@ tg_status tg_export_nodes(tg_exporter *ex)
         const tg_node *node = ex->g->nodes[ex->g->order[i]];
         if (!ex->emitted[node->id]) continue;
         const tg_frame_node *f = tg_export_verbatim(ex, node);
-        if (f) emit_verbatim(ex, node, f);
+        if (node->attrs->graphs) TG_TRY(tg_export_control(ex, node, f));
+        else if (f) emit_verbatim(ex, node, f);
         else if (node->op == TG_OP_OPAQUE) TG_TRY(tg_export_carried(ex, node));
         else TG_TRY(tg_export_row(ex, node));
     }

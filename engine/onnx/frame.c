@@ -8,6 +8,7 @@ tg_frame *tg_frame_new(tg_unpacked *unpacked)
     tg_frame *f = tg_calloc(1, sizeof *f);
     f->unpacked = unpacked;
     f->model = (const Onnx__ModelProto *)(const void *)unpacked->message;
+    f->graph = f->model->graph;
     return f;
 }
 

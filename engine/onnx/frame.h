@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is kept of a file for writing it back: tg_origin.frame. Immutable once the model is loaded.
+ * What is kept of a file for writing it back: tg_origin.frame; a body has one of its own. Immutable
+ * once the model is loaded.
  */
 #ifndef TG_ONNX_FRAME_H
 #define TG_ONNX_FRAME_H
@@ -13,7 +14,9 @@
 /*
  * A node of the graph that is one node of the file. While the graph has it, it can be written as it
  * was: input i of the file's node is input slots[i] of the graph's node, or, where slots[i] is -1,
- * absent or a constant that became an attribute (see tg_frame.consts).
+ * absent or a constant that became an attribute (see tg_frame.consts). Of a node with bodies the
+ * entries behind are those of the values that the bodies read from outside, in the order of
+ * tg_scope_captured; -1 there: a constant that the bodies have themselves.
  */
 typedef struct tg_frame_node {
     uint32_t id;
@@ -32,6 +35,7 @@ typedef struct tg_frame_const {
 typedef struct tg_frame {
     tg_unpacked *unpacked;
     const Onnx__ModelProto *model;
+    const Onnx__GraphProto *graph; /* the model's, or a body in it */
     TG_VEC(tg_frame_node) nodes;
     tg_map node_of; /* id -> position in nodes, plus 1 */
     TG_VEC(tg_frame_const) consts;

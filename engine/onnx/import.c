@@ -126,11 +126,12 @@ static tg_status set_outputs(tg_importer *im)
         names[i] = im->graph->output[i]->name ? im->graph->output[i]->name : "";
         const uint64_t *at = tg_strmap_find(&im->values, names[i]);
         tg_strmap_put(&seen, names[i], &fresh);
-        if (!fresh) status = tg_fail(TG_INVALID, "the graph output %s is listed twice", names[i]);
+        if (!fresh && !im->outer)
+            status = tg_fail(TG_INVALID, "the graph output %s is listed twice", names[i]);
         else if (!at)
             status = tg_fail(TG_INVALID, "nothing produces the graph output %s", names[i]);
         else values[i] = (tg_value)*at;
-        tg_dims_output(im, im->graph->output[i], (uint32_t)i);
+        if (!im->outer) tg_dims_output(im, im->graph->output[i], (uint32_t)i);
     }
     tg_strmap_free(&seen);
     if (status == TG_OK) tg_build_outputs(im->b, values, names, (int)n);
@@ -177,18 +178,24 @@ static tg_status import_nodes(tg_importer *im)
     return TG_OK;
 }
 
-static tg_status import_body(tg_importer *im)
+static tg_status import_given(tg_importer *im)
+{
+    if (im->outer) return tg_import_formals(im);
+    TG_TRY(import_inputs(im));
+    return tg_dims_check(&im->dims);
+}
+
+tg_status tg_import_body(tg_importer *im)
 {
     TG_TRY(list_initialisers(im));
-    TG_TRY(import_inputs(im));
-    TG_TRY(tg_dims_check(&im->dims));
+    TG_TRY(import_given(im));
     TG_TRY(import_initialisers(im));
     list_types(im, im->graph->value_info, im->graph->n_value_info);
     list_types(im, im->graph->output, im->graph->n_output);
     TG_TRY(tg_order_nodes(im));
     tg_fused_join(im);
     tg_status status = import_nodes(im);
-    if (status == TG_SHAPE && im->dims.list.n) {
+    if (status == TG_SHAPE && im->dims.list.n && !im->outer) {
         tg_str dims = {0};
         tg_dims_print(&im->dims, &dims);
         status = tg_wrap(status, "with %s", dims.p);
@@ -208,8 +215,8 @@ static void fill_origin(tg_importer *im)
     o->n_dim_names = (uint32_t)im->dims.names.n;
 }
 
-/* Forgets nodes that nothing needed: only what the graph has can be missed later. */
-static void prune_frame(tg_frame *f, const tg_graph *g)
+/* Only what the graph has can be missed later. */
+void tg_import_prune(tg_frame *f, const tg_graph *g)
 {
     size_t kept = 0;
     for (size_t i = 0; i < f->nodes.n; i++) {
@@ -232,14 +239,14 @@ static tg_status import_model(tg_importer *im, tg_graph **g)
     TG_TRY(tg_functions_inline(im));
     list_functions(im, m);
     im->b = tg_builder_new(im->origin);
-    tg_status status = import_body(im);
+    tg_status status = tg_import_body(im);
     if (status != TG_OK) {
         tg_builder_free(im->b);
         return status;
     }
     fill_origin(im);
     TG_TRY(tg_build_done(im->b, &made));
-    prune_frame(im->frame, made);
+    tg_import_prune(im->frame, made);
     im->origin->hash = made->hash;
     note_dims(im);
     note_carried(im);
@@ -248,20 +255,25 @@ static tg_status import_model(tg_importer *im, tg_graph **g)
     return TG_OK;
 }
 
-static void importer_done(tg_importer *im)
+void tg_importer_done(tg_importer *im)
 {
     tg_strmap_free(&im->values);
     tg_strmap_free(&im->read);
+    tg_strmap_free(&im->node_names);
+    tg_origin_unref(im->origin);
+}
+
+static void importer_done(tg_importer *im)
+{
+    tg_importer_done(im);
     tg_strmap_free(&im->functions);
     tg_map_free(&im->opset_of);
-    tg_strmap_free(&im->node_names);
     tg_strmap_free(&im->carried);
     tg_vec_free(&im->carried_names);
     tg_strmap_free(&im->dims.index);
     tg_vec_free(&im->dims.list);
     tg_vec_free(&im->dims.names);
     tg_arena_free(im->arena);
-    tg_origin_unref(im->origin);
 }
 
 /* Takes over the reference to `file`. *open says whether dimensions were guessed. */

@@ -30,6 +30,9 @@ typedef struct tg_item {
 } tg_item;
 
 typedef struct tg_importer {
+    struct tg_importer *outer; /* of the graph around this one, if it is a body; else NULL */
+    const struct tg_body *body;
+    int bodies; /* imported so far, in the outermost */
     tg_builder *b;
     tg_origin *origin;
     tg_frame *frame;
@@ -80,6 +83,16 @@ tg_status tg_order_nodes(tg_importer *im) TG_MUST_USE;
 
 /* fused.c: nodes and the activations that they applied before they were saved become one item. */
 void tg_fused_join(tg_importer *im);
+/* import.c: everything from the initialisers to the outputs of im->graph. */
+tg_status tg_import_body(tg_importer *im) TG_MUST_USE;
+/* Forgets what is known of nodes that `g` does not have. */
+void tg_import_prune(tg_frame *f, const tg_graph *g);
+void tg_importer_done(tg_importer *im); /* frees what is the importer's own, the arena but for it */
+
+/* control.c: adds a node that has bodies. Errors: the reasons to carry it. */
+tg_status tg_import_control(tg_importer *im, const tg_item *item, tg_op op) TG_MUST_USE;
+/* The formal inputs of a body, and the values that it may read from outside. */
+tg_status tg_import_formals(tg_importer *im) TG_MUST_USE;
 
 /* node.c: adds one node of the file. Errors name it. */
 tg_status tg_import_node(tg_importer *im, const tg_item *item) TG_MUST_USE;
@@ -103,6 +116,14 @@ typedef struct tg_draft {
     tg_value *out; /* set by an upgrade that built the nodes itself */
     bool built;
 } tg_draft;
+
+/* node.c: */
+tg_value tg_import_find(const tg_importer *im, const char *name); /* TG_NO_VALUE: no such value */
+void tg_import_name(tg_importer *im, const char *name, tg_value v);
+/* Keeps a constant that became an attribute, by the name that it has in the file. */
+void tg_import_keep(tg_importer *im, const char *name, tg_value v);
+/* Notes which node of the file became node `id`; d->slots are set. */
+void tg_import_record(tg_draft *d, uint32_t id);
 
 /* upgrade.c: brings the draft to the newest meaning. Errors: TG_UNSUPPORTED: carry it as it is. */
 tg_status tg_upgrade(tg_draft *d) TG_MUST_USE;

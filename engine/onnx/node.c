@@ -22,12 +22,12 @@ static bool in_standard(const Onnx__NodeProto *proto)
     return !domain || !domain[0] || strcmp(domain, "ai.onnx") == 0;
 }
 
-static void name_value(tg_importer *im, const char *name, tg_value v)
+void tg_import_name(tg_importer *im, const char *name, tg_value v)
 {
     if (name && name[0]) *tg_strmap_put(&im->values, name, NULL) = v;
 }
 
-static tg_value find_value(const tg_importer *im, const char *name)
+tg_value tg_import_find(const tg_importer *im, const char *name)
 {
     const uint64_t *at = name[0] ? tg_strmap_find(&im->values, name) : NULL;
     return at ? (tg_value)*at : TG_NO_VALUE;
@@ -38,6 +38,7 @@ static tg_value find_value(const tg_importer *im, const char *name)
 static void count_carried(tg_importer *im, const char *domain, const char *op_type)
 {
     bool fresh;
+    while (im->outer) im = im->outer;
     const char *name =
         domain && domain[0] ? tg_arena_printf(im->arena, "%s.%s", domain, op_type) : op_type;
     ++*tg_strmap_put(&im->carried, name, &fresh);
@@ -85,9 +86,9 @@ static tg_status carry(tg_importer *im, const tg_item *item)
     const Onnx__NodeProto *proto = item->proto;
     int n_in = (int)proto->n_input + item->n_captured;
     tg_value *in = TG_NEW_ARRAY(im->arena, tg_value, n_in + 1);
-    for (size_t i = 0; i < proto->n_input; i++) in[i] = find_value(im, proto->input[i]);
+    for (size_t i = 0; i < proto->n_input; i++) in[i] = tg_import_find(im, proto->input[i]);
     for (int i = 0; i < item->n_captured; i++)
-        in[(int)proto->n_input + i] = find_value(im, item->captured[i]);
+        in[(int)proto->n_input + i] = tg_import_find(im, item->captured[i]);
     TG_TRY(tg_scope_check(proto, &im->values));
     TG_TRY(check_opset(im, proto));
     if (n_in > UINT16_MAX || proto->n_output > TG_MAX_PORTS)
@@ -109,7 +110,7 @@ static tg_status carry(tg_importer *im, const tg_item *item)
     uint32_t id;
     TG_TRY(tg_build_node(im->b, &spec, &id));
     for (size_t i = 0; i < proto->n_output; i++)
-        name_value(im, proto->output[i], tg_value_of(id, (uint32_t)i));
+        tg_import_name(im, proto->output[i], tg_value_of(id, (uint32_t)i));
     count_carried(im, domain, proto->op_type);
     return TG_OK;
 }
@@ -130,7 +131,7 @@ static tg_status carry_constant(tg_importer *im, Onnx__AttributeProto *value, co
     node.attribute = &value;
     tg_item item = {.proto = &node};
     TG_TRY(carry(im, &item));
-    *v = find_value(im, name);
+    *v = tg_import_find(im, name);
     return TG_OK;
 }
 
@@ -151,7 +152,7 @@ tg_status tg_import_tensor(tg_importer *im, const Onnx__TensorProto *t, const ch
     }
     TG_TRY(tg_tensor_proto_weight(t, im->frame->unpacked->file, im->folder, &type, &w));
     *v = tg_build_const(im->b, type.dtype, &type.shape, w, name);
-    name_value(im, name, *v);
+    tg_import_name(im, name, *v);
     return TG_OK;
 }
 
@@ -235,7 +236,7 @@ static tg_status read_draft(tg_draft *d)
     d->slots = TG_NEW_ARRAY(im->origin->arena, int16_t, proto->n_input + 1);
     for (size_t i = 0; i < proto->n_input; i++) {
         d->slots[i] = (int16_t)i;
-        tg_vec_push(&d->in, find_value(im, proto->input[i]));
+        tg_vec_push(&d->in, tg_import_find(im, proto->input[i]));
     }
     for (size_t i = 0; i < proto->n_attribute; i++) {
         tg_named_attr a = {.name = proto->attribute[i]->name};
@@ -262,8 +263,7 @@ static tg_status check_attrs_known(const tg_draft *d)
     return TG_OK;
 }
 
-/* Keeps a constant that became an attribute, by the name that it has in the file. */
-static void keep_folded(tg_importer *im, const char *name, tg_value v)
+void tg_import_keep(tg_importer *im, const char *name, tg_value v)
 {
     bool fresh;
     const tg_tensor *t = tg_build_value(im->b, v);
@@ -277,7 +277,7 @@ static void keep_folded(tg_importer *im, const char *name, tg_value v)
     im->frame->consts.v[*at].type = (tg_type){t->dtype, t->shape};
 }
 
-static void record(tg_draft *d, uint32_t id)
+void tg_import_record(tg_draft *d, uint32_t id)
 {
     tg_frame *f = d->im->frame;
     const tg_node *node = tg_build_get(d->im->b, id);
@@ -287,8 +287,8 @@ static void record(tg_draft *d, uint32_t id)
         int16_t slot = d->slots[i];
         if (slot >= 0 && slot < node->n_in && node->in[slot] != TG_NO_VALUE) continue;
         d->slots[i] = -1;
-        tg_value v = find_value(d->im, d->proto->input[i]);
-        if (v != TG_NO_VALUE) keep_folded(d->im, d->proto->input[i], v);
+        tg_value v = tg_import_find(d->im, d->proto->input[i]);
+        if (v != TG_NO_VALUE) tg_import_keep(d->im, d->proto->input[i], v);
     }
     tg_vec_push(&f->nodes, (tg_frame_node){id, tg_attrs_ref(node->attrs), d->proto, d->slots});
     *tg_map_put(&f->node_of, id, NULL) = f->nodes.n;
@@ -309,7 +309,7 @@ static tg_status build(tg_draft *d)
     tg_importer *im = d->im;
     TG_TRY(tg_upgrade(d));
     if (d->built) {
-        for (int i = 0; i < d->n_out; i++) name_value(im, d->out_names[i], d->out[i]);
+        for (int i = 0; i < d->n_out; i++) tg_import_name(im, d->out_names[i], d->out[i]);
         return TG_OK;
     }
     TG_TRY(check_attrs_known(d));
@@ -324,9 +324,9 @@ static tg_status build(tg_draft *d)
     uint32_t id;
     TG_TRY(tg_build_node(im->b, &spec, &id));
     note_shape_read(d, id);
-    record(d, id);
+    tg_import_record(d, id);
     for (int i = 0; i < d->n_out; i++)
-        name_value(im, d->out_names[i], tg_value_of(id, (uint32_t)i));
+        tg_import_name(im, d->out_names[i], tg_value_of(id, (uint32_t)i));
     return TG_OK;
 }
 
@@ -347,6 +347,14 @@ static bool is_function(const tg_importer *im, const Onnx__NodeProto *proto)
                           tg_arena_printf(im->arena, "%s\n%s", domain, proto->op_type));
 }
 
+/* What cannot be read of a body, such as one that fits no sizes met here, is carried. */
+static tg_status import_control(tg_importer *im, const tg_item *item, tg_op op)
+{
+    if (!im->outer) TG_TRY(tg_scope_check(item->proto, &im->values));
+    if (tg_import_control(im, item, op) == TG_OK) return TG_OK;
+    return carry(im, item);
+}
+
 static tg_status import_any(tg_importer *im, const tg_item *item)
 {
     const Onnx__NodeProto *proto = item->proto;
@@ -359,7 +367,8 @@ static tg_status import_any(tg_importer *im, const tg_item *item)
         return tg_fail(TG_INVALID, "the default domain has no operator %s", proto->op_type);
     if (standard && !im->opset) return tg_fail(TG_INVALID, "opset_import lacks the default domain");
     tg_op op = tg_upgrade_op(standard ? "" : proto->domain, proto->op_type);
-    if (op < TG_OP_FIRST_REAL || function || tg_scope_has_graphs(proto)) return carry(im, item);
+    if (op < TG_OP_FIRST_REAL || function) return carry(im, item);
+    if (tg_scope_has_graphs(proto)) return import_control(im, item, op);
     return import_row(im, item, op);
 }
 

@@ -15,6 +15,8 @@ const tg_frame_node *tg_export_verbatim(const tg_exporter *ex, const tg_node *no
 {
     const tg_frame_node *f = node->rule ? NULL : tg_frame_find(ex->frame, node);
     if (!f || ex->opset == ex->file_opset || tg_op_get(node->op)->domain[0]) return f;
+    if (node->attrs->graphs)
+        return tg_proto_survives(f->proto, ex->file_opset, ex->opset) ? f : NULL;
     bool same = tg_standard_version(f->proto->op_type, (int)ex->file_opset) ==
                 tg_standard_version(f->proto->op_type, (int)ex->opset);
     return same ? f : NULL;
@@ -44,11 +46,17 @@ static int64_t *weigh_constants(const tg_graph *g)
 
 static bool grows(const tg_node *node, int64_t below)
 {
-    for (int i = 0; i < node->n_out; i++)
+    for (int i = 0; node->op != TG_OP_CONST && i < node->n_out; i++)
         if (!tg_type_complete(&node->out[i]) ||
             tg_type_bytes(&node->out[i]) > add_capped(below, GROWTH))
             return true;
     return false;
+}
+
+/* Sibling bodies may compute the same from one constant: what the file has as a node stays one. */
+static bool stays_node(const tg_exporter *ex, const tg_node *node)
+{
+    return ex->outer && node->op != TG_OP_CONST && !node->rule && tg_frame_find(ex->frame, node);
 }
 
 static void want_inputs(tg_exporter *ex, const tg_node *node)
@@ -74,8 +82,9 @@ static void want_tensors(tg_exporter *ex, const tg_node *node)
 }
 
 /* Users come before makers here, so that what is wanted is known. */
-static void choose_emitted(tg_exporter *ex)
+void tg_export_choose(tg_exporter *ex)
 {
+    ex->emitted = tg_arena_alloc(ex->arena, ex->g->n_ids);
     const tg_graph *g = ex->g;
     int64_t *below = weigh_constants(g);
     int unfolded = 0;
@@ -83,11 +92,12 @@ static void choose_emitted(tg_exporter *ex)
         const tg_node *node = g->nodes[g->order[i]];
         if (node->op == TG_OP_INPUT) continue;
         if (node->constant && !is_wanted(ex, node)) continue;
-        if (node->constant && (node->op == TG_OP_CONST || !grows(node, below[node->id]))) {
+        bool kept = stays_node(ex, node);
+        if (node->constant && !kept && !grows(node, below[node->id])) {
             want_tensors(ex, node);
             continue;
         }
-        unfolded += node->constant;
+        unfolded += node->constant && !kept;
         ex->emitted[node->id] = node->op != TG_OP_SINK;
         want_inputs(ex, node);
     }
@@ -99,6 +109,13 @@ static void choose_emitted(tg_exporter *ex)
 
 /* ---- the opset ---- */
 
+static void raise(tg_exporter *ex, int64_t to, const char *why, int64_t *need)
+{
+    if (to <= *need) return;
+    *need = to;
+    ex->raised_for = why;
+}
+
 /* The opset that the nodes need which cannot be written as they were. */
 static int64_t needed_opset(tg_exporter *ex)
 {
@@ -107,10 +124,14 @@ static int64_t needed_opset(tg_exporter *ex)
         const tg_node *node = ex->g->nodes[ex->g->order[i]];
         if (!ex->emitted[node->id] || node->op < TG_OP_FIRST_REAL) continue;
         if (tg_op_get(node->op)->domain[0] || tg_export_verbatim(ex, node)) continue;
-        int64_t needs = tg_downgrade_needs(ex->g, node, ex->opset);
-        if (needs <= need) continue;
-        need = needs;
-        ex->raised_for = tg_op_get(node->op)->name;
+        raise(ex, tg_downgrade_needs(ex->g, node, ex->opset), tg_op_get(node->op)->name, &need);
+        for (uint32_t k = 0; node->attrs->graphs && k < node->attrs->n; k++) {
+            if (node->attrs->a[k].kind != TG_ATTR_GRAPH) continue;
+            tg_exporter *body = tg_export_body(ex, node, (int)k);
+            body->opset = ex->opset;
+            body->file_opset = ex->file_opset;
+            raise(ex, needed_opset(body), body->raised_for, &need);
+        }
     }
     return need;
 }
@@ -137,7 +158,22 @@ static tg_status check_carried(const tg_exporter *ex)
                        tg_graph_label(ex->g, node->id, label, sizeof label),
                        (long long)ex->file_opset);
     }
+    for (size_t i = 0; i < ex->bodies.n; i++) TG_TRY(check_carried(ex->bodies.v[i]));
     return TG_OK;
+}
+
+/* What is chosen for the whole model, told to the bodies. */
+static void spread_choices(tg_exporter *ex)
+{
+    for (size_t i = 0; i < ex->bodies.n; i++) {
+        tg_exporter *body = ex->bodies.v[i];
+        body->opset = ex->opset;
+        body->file_opset = ex->file_opset;
+        body->keep_dims = ex->keep_dims;
+        body->raised_for = ex->raised_for;
+        body->inline_tensors = ex->g->origin->ir_version > 0 && ex->g->origin->ir_version < 4;
+        spread_choices(body);
+    }
 }
 
 static tg_status choose_opset(tg_exporter *ex)
@@ -149,6 +185,7 @@ static tg_status choose_opset(tg_exporter *ex)
     if (ex->opset < TG_ONNX_OPSET_WRITTEN) ex->opset = TG_ONNX_OPSET_WRITTEN;
     /* A raised opset takes nodes out of their old form, which may raise it again. */
     for (int64_t need; (need = needed_opset(ex)) > ex->opset;) ex->opset = need;
+    spread_choices(ex);
     if (ex->opset == ex->file_opset) return TG_OK;
     if (ex->frame) {
         TG_TRY(check_carried(ex));
@@ -178,7 +215,8 @@ static bool holds_sizes(const tg_exporter *ex, const tg_op_row *row)
         "Shape",      "Size",          "GridSample", NULL};
     static const char *const windows[] = {"AveragePool",   "Conv",    "ConvInteger", "LpPool",
                                           "ConvTranspose", "MaxPool", "QLinearConv", NULL};
-    return listed(row->name, sized) || (ex->frame->auto_pad && listed(row->name, windows));
+    return listed(row->name, sized) ||
+           (ex->frame && ex->frame->auto_pad && listed(row->name, windows));
 }
 
 /* Operators that are not removed for the size of a dimension, such as a sum over one element. */
@@ -203,11 +241,14 @@ static bool relied_on_dims(const tg_exporter *ex)
         if (!ex->emitted[node->id] || node->op < TG_OP_FIRST_REAL) continue;
         if (!tg_export_verbatim(ex, node) && holds_sizes(ex, tg_op_get(node->op))) return true;
     }
-    for (size_t i = 0; i < ex->frame->nodes.n; i++) {
+    for (size_t i = 0; i < ex->bodies.n; i++)
+        if (relied_on_dims(ex->bodies.v[i])) return true;
+    for (size_t i = 0; ex->frame && i < ex->frame->nodes.n; i++) {
         const tg_frame_node *f = &ex->frame->nodes.v[i];
         if (tg_frame_find(ex->frame, tg_graph_node(g, f->id)) == f) continue;
         tg_op op = tg_upgrade_op(f->proto->domain ? f->proto->domain : "", f->proto->op_type);
-        if (!goes_at_any_size(tg_op_get(op))) return true;
+        bool body = tg_op_get(op)->flags & TG_BODIES; /* made anew for a change inside */
+        if (!body && !goes_at_any_size(tg_op_get(op))) return true;
     }
     return false;
 }
@@ -225,9 +266,10 @@ static void choose_dims(tg_exporter *ex)
 
 tg_status tg_export_plan(tg_exporter *ex)
 {
-    ex->emitted = tg_arena_alloc(ex->arena, ex->g->n_ids);
-    choose_emitted(ex);
+    tg_export_choose(ex);
+    tg_export_bodies(ex);
     TG_TRY(choose_opset(ex));
     choose_dims(ex);
+    spread_choices(ex);
     return TG_OK;
 }

@@ -103,7 +103,7 @@ typedef TG_VEC(Onnx__ValueInfoProto *) info_vec;
 
 static const Onnx__GraphProto *old_graph(const tg_exporter *ex)
 {
-    return ex->frame ? ex->frame->model->graph : NULL;
+    return ex->frame ? ex->frame->graph : NULL;
 }
 
 static void list_names(const tg_exporter *ex, tg_strmap *tensors)
@@ -147,15 +147,29 @@ static void fill_inputs(tg_exporter *ex, info_vec *infos, int64_t ir_version)
     tg_strmap_free(&tensors);
 }
 
+/* Of a body: those that are not captured. */
+static void fill_formals(tg_exporter *ex, info_vec *infos)
+{
+    const Onnx__GraphProto *old = old_graph(ex);
+    for (int i = 0; i < tg_export_formals(ex); i++) {
+        const tg_node *node = ex->g->nodes[ex->g->inputs[i]];
+        const char *name = tg_export_name(ex, tg_value_of(node->id, 0));
+        const Onnx__ValueInfoProto *was = NULL;
+        for (size_t k = 0; old && k < old->n_input && !was; k++)
+            if (strcmp(old->input[k]->name, name) == 0) was = old->input[k];
+        tg_vec_push(infos, info_for(ex, was, name, &node->out[0]));
+    }
+}
+
 static void fill_outputs(tg_exporter *ex, info_vec *infos)
 {
     const tg_node *sink = tg_graph_sink(ex->g);
     const Onnx__GraphProto *old = old_graph(ex);
     for (int i = 0; i < sink->n_in; i++) {
         const Onnx__ValueInfoProto *was = old && (size_t)i < old->n_output ? old->output[i] : NULL;
-        if (was && strcmp(was->name, ex->g->output_names[i]) != 0) was = NULL;
+        if (was && strcmp(was->name, ex->output_names[i]) != 0) was = NULL;
         const tg_type *type = tg_graph_type(ex->g, sink->in[i]);
-        Onnx__ValueInfoProto *info = info_for(ex, was, ex->g->output_names[i], type);
+        Onnx__ValueInfoProto *info = info_for(ex, was, ex->output_names[i], type);
         if (!was) name_dims(ex, info, (uint32_t)i, true);
         tg_vec_push(infos, info);
     }
@@ -217,7 +231,8 @@ static Onnx__GraphProto *make_graph(tg_exporter *ex, int64_t ir_version)
     g->n_initializer = ex->tensor_list.n;
     g->initializer = ex->tensor_list.v;
     g->n_sparse_initializer = 0;
-    fill_inputs(ex, &inputs, ir_version);
+    if (ex->outer) fill_formals(ex, &inputs);
+    else fill_inputs(ex, &inputs, ir_version);
     fill_outputs(ex, &outputs);
     fill_value_info(ex, &infos);
     fill_annotations(ex, g);
@@ -255,22 +270,37 @@ static int64_t version_of(const tg_exporter *ex, const char *domain)
     return 1;
 }
 
+static size_t count_domains(const tg_exporter *ex)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ex->nodes.n; i++) n += ex->nodes.v[i]->domain != NULL;
+    for (size_t i = 0; i < ex->bodies.n; i++) n += count_domains(ex->bodies.v[i]);
+    return n;
+}
+
+static void add_domains(tg_exporter *ex, const tg_exporter *from, Onnx__ModelProto *m)
+{
+    for (size_t i = 0; i < from->nodes.n; i++) {
+        const char *domain = from->nodes.v[i]->domain;
+        if (domain && domain[0]) add_opset(ex, m, domain, version_of(ex, domain));
+    }
+    for (size_t i = 0; i < from->bodies.n; i++) add_domains(ex, from->bodies.v[i], m);
+}
+
 static void fill_opsets(tg_exporter *ex, Onnx__ModelProto *m)
 {
-    size_t n = m->n_opset_import, rows = 0;
+    size_t n = m->n_opset_import;
     Onnx__OperatorSetIdProto **old = m->opset_import;
-    for (size_t i = 0; i < ex->nodes.n; i++) rows += ex->nodes.v[i]->domain != NULL;
-    m->opset_import = TG_NEW_ARRAY(ex->arena, Onnx__OperatorSetIdProto *, n + rows + 1);
+    m->opset_import =
+        TG_NEW_ARRAY(ex->arena, Onnx__OperatorSetIdProto *, n + count_domains(ex) + 1);
     for (size_t i = 0; i < n; i++)
         m->opset_import[i] = tg_arena_dup(ex->arena, old[i], sizeof *old[i]);
     add_opset(ex, m, "", ex->opset);
-    for (size_t i = 0; i < ex->nodes.n; i++) {
-        const char *domain = ex->nodes.v[i]->domain;
-        if (domain && domain[0]) add_opset(ex, m, domain, version_of(ex, domain));
-    }
+    add_domains(ex, ex, m);
 }
 
-static Onnx__ModelProto *make_model(tg_exporter *ex)
+/* All but the graph; returns the IR version. */
+static int64_t start_model(tg_exporter *ex, Onnx__ModelProto **out)
 {
     Onnx__ModelProto *m = TG_NEW(ex->arena, Onnx__ModelProto);
     if (ex->frame) *m = *ex->frame->model;
@@ -285,32 +315,45 @@ static Onnx__ModelProto *make_model(tg_exporter *ex)
     if (m->n_training_info) tg_log(TG_LOG_WARN, "training information is not saved");
     m->n_training_info = 0; /* it trains weights by name, which are not the same any more */
     if (ex->frame && !ex->frame->keeps_functions) m->n_functions = 0; /* no node calls them */
-    m->graph = make_graph(ex, m->ir_version);
-    fill_opsets(ex, m);
-    return m;
+    *out = m;
+    return m->ir_version;
 }
 
 static tg_status reserve_names(tg_exporter *ex)
 {
     for (uint32_t i = 0; i < ex->g->n_nodes; i++) {
         const tg_node *node = ex->g->nodes[ex->g->order[i]];
-        if (node->op == TG_OP_OPAQUE) TG_TRY(tg_carried_reserve(ex, node));
+        if (node->op == TG_OP_OPAQUE) TG_TRY(tg_carried_reserve(ex, node, &ex->used));
     }
+    return TG_OK;
+}
+
+tg_status tg_export_graph(tg_exporter *ex, int64_t ir_version, Onnx__GraphProto **g)
+{
+    TG_TRY(reserve_names(ex));
+    tg_export_names(ex);
+    TG_TRY(tg_export_nodes(ex));
+    *g = make_graph(ex, ir_version);
     return TG_OK;
 }
 
 static tg_status export_model(tg_exporter *ex, Onnx__ModelProto **m)
 {
+    Onnx__GraphProto *g;
     TG_TRY(tg_export_plan(ex));
-    TG_TRY(reserve_names(ex));
-    tg_export_names(ex);
-    TG_TRY(tg_export_nodes(ex));
-    *m = make_model(ex);
+    int64_t ir_version = start_model(ex, m);
+    TG_TRY(tg_export_graph(ex, ir_version, &g));
+    (*m)->graph = g;
+    fill_opsets(ex, *m);
     return TG_OK;
 }
 
-static void exporter_done(tg_exporter *ex)
+void tg_exporter_done(tg_exporter *ex)
 {
+    for (size_t i = 0; i < ex->bodies.n; i++) tg_exporter_done(ex->bodies.v[i]);
+    tg_vec_free(&ex->bodies);
+    tg_map_free(&ex->body_of);
+    tg_strmap_free(&ex->inside);
     tg_map_free(&ex->wanted);
     tg_map_free(&ex->names);
     tg_map_free(&ex->tensors);
@@ -319,6 +362,11 @@ static void exporter_done(tg_exporter *ex)
     tg_strmap_free(&ex->written);
     tg_vec_free(&ex->nodes);
     tg_vec_free(&ex->tensor_list);
+}
+
+static void exporter_done(tg_exporter *ex)
+{
+    tg_exporter_done(ex);
     tg_arena_free(ex->arena);
 }
 

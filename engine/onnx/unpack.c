@@ -133,6 +133,7 @@ tg_status tg_unpack(tg_weight *file, const ProtobufCMessageDescriptor *type, tg_
 {
     tg_unpacked *u = tg_calloc(1, sizeof *u);
     tg_str stripped = {0};
+    atomic_init(&u->refs, 1);
     u->file = file;
     tg_status status = recognise(file->data, file->size);
     if (status == TG_OK) status = tg_wire_strip(type, file->data, file->size, &stripped);
@@ -143,10 +144,16 @@ tg_status tg_unpack(tg_weight *file, const ProtobufCMessageDescriptor *type, tg_
     return status;
 }
 
+tg_unpacked *tg_unpacked_ref(tg_unpacked *u)
+{
+    atomic_fetch_add_explicit(&u->refs, 1, memory_order_relaxed);
+    return u;
+}
+
 void tg_unpacked_free(void *unpacked)
 {
     tg_unpacked *u = unpacked;
-    if (!u) return;
+    if (!u || atomic_fetch_sub_explicit(&u->refs, 1, memory_order_acq_rel) != 1) return;
     if (u->message) protobuf_c_message_free_unpacked(u->message, &u->allocator);
     tg_weight_unref(u->file);
     free(u);

@@ -14,6 +14,8 @@
 #include "engine/base/weight.h"
 #include "engine/onnx/onnx.pb-c.h"
 
+#include <stdatomic.h>
+
 /*
  * Levels of messages in messages. A level of subgraph is three of them (graph, node, attribute), so
  * this is 200 levels of subgraphs.
@@ -21,10 +23,11 @@
 enum { TG_WIRE_DEPTH = 610 };
 
 /*
- * An unpacked message, its payloads and what they lie in. Invariant: whatever in `message` points
- * into `file` is not freed with it.
+ * An unpacked message, its payloads and what they lie in; reference-counted. Invariant: whatever in
+ * `message` points into `file` is not freed with it.
  */
 typedef struct tg_unpacked {
+    atomic_int refs;
     tg_weight *file;
     ProtobufCMessage *message;
     ProtobufCAllocator allocator;
@@ -39,7 +42,8 @@ typedef struct tg_unpacked {
  */
 tg_status tg_unpack(tg_weight *file, const ProtobufCMessageDescriptor *type,
                     tg_unpacked **out) TG_MUST_USE;
-void tg_unpacked_free(void *unpacked); /* for tg_arena_hold; NULL is fine */
+tg_unpacked *tg_unpacked_ref(tg_unpacked *unpacked);
+void tg_unpacked_free(void *unpacked); /* lets go of a reference; NULL is fine */
 
 /* A mapped file or copied bytes as a weight. Errors: TG_IO, TG_FORMAT (empty). */
 tg_status tg_file_open(const char *path, tg_weight **file) TG_MUST_USE;

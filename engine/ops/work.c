@@ -18,7 +18,7 @@ static double bytes(const tg_type *t, int n)
 /* All inputs read and all outputs written once, in one kernel. */
 static tg_work once(double flops, const tg_type *in, int n_in, const tg_type *out, int n_out)
 {
-    return (tg_work){flops, bytes(in, n_in) + bytes(out, n_out), 1};
+    return (tg_work){flops, bytes(in, n_in) + bytes(out, n_out), 1, 0};
 }
 
 #define WORK(name)                                                                                 \
@@ -135,7 +135,7 @@ WORK(concat)
 WORK(pick)
 {
     (void)attr, (void)in, (void)n_in;
-    *work = (tg_work){0, 2 * bytes(out, n_out), 1};
+    *work = (tg_work){0, 2 * bytes(out, n_out), 1, 0};
 }
 
 /* A weighted sum of neighbours along each axis that changes. */

@@ -166,7 +166,8 @@ static tg_status infer(pending *p, tg_type *in)
 
 static bool is_constant(const pending *p)
 {
-    if (!tg_op_get(p->op)->kernel || tg_op_get(p->op)->flags & TG_RANDOM) return false;
+    if (!tg_op_get(p->op)->kernel || tg_op_get(p->op)->flags & (TG_RANDOM | TG_BODIES))
+        return false;
     for (int i = 0; i < p->n_in; i++)
         if (p->in[i] != TG_NO_VALUE && !draft_constant(p->d, p->in[i])) return false;
     return true;

@@ -255,8 +255,8 @@ static void subgraphs_capture(void **state)
     tg_graph *g;
     assert_ok(load(conditional("r", "t"), &g));
     const tg_node *node = maker(g, 0);
-    assert_int_equal(node->op, TG_OP_OPAQUE);
-    assert_int_equal(tg_node_attr(node, "captured")->i, 2);
+    assert_int_equal(node->op, TG_OP(If));
+    assert_int_equal(tg_node_attr(node, "then_branch")->graph->n_inputs, 2);
     assert_int_equal(node->n_in, 3);
     assert_int_equal(tg_graph_maker(g, node->in[1])->op, TG_OP(Relu));
     assert_int_equal(tg_graph_maker(g, node->in[2])->op, TG_OP_INPUT);

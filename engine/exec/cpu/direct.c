@@ -54,7 +54,12 @@ tg_status tg_cpu_plan_kernel(tg_cpu_plan *p, const tg_node *node)
     }
     for (int i = 0; i < node->n_out; i++)
         out[i] = (tg_tensor){node->out[i].dtype, node->out[i].shape, NULL};
-    k.call = (tg_call){tg_op_get(node->op), node->attrs->a, node->n_in, node->n_out, in, out, NULL};
+    k.call = (tg_call){.row = tg_op_get(node->op),
+                       .attr = node->attrs->a,
+                       .n_in = node->n_in,
+                       .n_out = node->n_out,
+                       .in = in,
+                       .out = out};
     TG_TRY(tg_cpu_loop(p, node, run_direct, &k, sizeof k, 0));
     tg_step *step = &tg_vec_last(&p->steps);
     ((direct *)step->own)->call.arena = tg_arena_new();

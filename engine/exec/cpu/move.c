@@ -282,7 +282,7 @@ static tg_status ask_kernel(const tg_node *node, const tg_shape *in, float *from
     for (int64_t i = 0; i < h * w; i++) numbers[i] = (float)i;
     tg_tensor x = {TG_F32, tg_shape_of(1, 1, h, w), numbers};
     tg_tensor y = {TG_F32, tg_shape_of(1, 1, list[2], list[3]), from};
-    tg_call call = {tg_op_get(node->op), attr, 1, 1, &x, &y, arena};
+    tg_call call = {tg_op_get(node->op), attr, 1, 1, &x, &y, arena, NULL};
     tg_status status = call.row->kernel(&call);
     tg_arena_free(arena);
     return status;

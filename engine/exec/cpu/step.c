@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Steps: the library's primitives and the reference kernels. */
+#include "engine/exec/reference.h"
 #include "engine/ir/eval.h"
 #include "plan.h"
 
@@ -184,7 +185,8 @@ static tg_tensor tensor_at(const tg_cpu_plan *p, const tg_operand *at, void *ptr
 static tg_status call_kernel(const tg_node *node, const tg_tensor *in, tg_tensor *out)
 {
     tg_arena *arena = tg_arena_new();
-    tg_call call = {tg_op_get(node->op), node->attrs->a, node->n_in, node->n_out, in, out, arena};
+    tg_call call = {tg_op_get(node->op),  node->attrs->a, node->n_in, node->n_out, in, out, arena,
+                    tg_reference_runner()};
     tg_status status = call.row->kernel(&call);
     if (status != TG_OK)
         status = tg_wrap(status, "%s%s%s", call.row->name, node->name[0] ? " " : "", node->name);
@@ -198,7 +200,7 @@ static tg_status eval_dynamic(tg_cpu_plan *p, const tg_step *step, const tg_tens
 {
     const tg_node *node = step->node;
     tg_tensor out[TG_MAX_PORTS];
-    TG_TRY(tg_node_eval(node, in, out));
+    TG_TRY(tg_node_eval_with(node, in, out, tg_reference_runner()));
     for (int i = 0; i < node->n_out; i++) {
         int buffer = step->operands[node->n_in + i].buffer;
         if (p->buffers.v[buffer].place == TG_PLACE_DYNAMIC) {

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * If, Loop and Scan from bytes: run by the reference and by the cpu plan, saved as they are and
+ * with every node that has bodies made anew, loaded, and run again.
+ */
+#include "tests/unit/onnx_bytes.h"
+
+#include "engine/engine.h"
+#include "engine/ir/build.h"
+
+/* ---- running in all ways ---- */
+
+enum { MOST = 4 };
+
+typedef struct values {
+    tg_tensor t[MOST];
+    int n;
+} values;
+
+static tg_tensor floats(const float *v, tg_shape shape)
+{
+    tg_tensor t = {TG_F32, shape, NULL};
+    t.data = tg_memdup(v, tg_tensor_bytes(&t));
+    return t;
+}
+
+static tg_tensor scalar(tg_dtype dtype, int64_t x)
+{
+    tg_tensor t = {dtype, {.rank = 0}, tg_calloc(1, 8)};
+    tg_tensor_set_i64(&t, 0, x);
+    return t;
+}
+
+static void free_values(values *v)
+{
+    for (int i = 0; i < v->n; i++) tg_tensor_free(&v->t[i]);
+}
+
+static void same(const values *want, const tg_tensor *got)
+{
+    for (int i = 0; i < want->n; i++)
+        if (!tg_tensor_equal(&want->t[i], &got[i])) fail_msg("output %d is wrong", i);
+}
+
+static void run_both(const tg_graph *g, const values *in, const values *want)
+{
+    tg_tensor out[MOST];
+    tg_plan *plan;
+    assert_int_equal(tg_graph_sink(g)->n_in, want->n);
+    assert_ok(tg_reference_run(g, in->t, out));
+    same(want, out);
+    for (int i = 0; i < want->n; i++) tg_tensor_free(&out[i]);
+    assert_ok(tg_plan_new(tg_backend_find("cpu"), g, NULL, &plan));
+    for (int k = 0; k < 2; k++) {
+        assert_ok(tg_plan_run(plan, in->t, out));
+        same(want, out);
+        for (int i = 0; i < want->n; i++) tg_tensor_free(&out[i]);
+    }
+    tg_plan_free(plan);
+}
+
+/* The same graph in which nodes with bodies, and those in the bodies, are new ones. */
+static tg_graph *remade(const tg_graph *g)
+{
+    tg_builder *b = tg_builder_from(g);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const tg_node *node = g->nodes[g->order[i]];
+        tg_attr a[16];
+        uint32_t id;
+        if (!node->attrs->graphs) continue;
+        memcpy(a, node->attrs->a, sizeof *a * node->attrs->n);
+        for (uint32_t k = 0; k < node->attrs->n; k++)
+            if (a[k].kind == TG_ATTR_GRAPH) a[k].graph = remade(a[k].graph);
+        assert_ok(tg_build_copy(b, node->op, a, node->in, node->n_in, node->n_out, "again", &id));
+        for (uint32_t k = 0; k < node->attrs->n; k++)
+            if (a[k].kind == TG_ATTR_GRAPH) tg_graph_unref(a[k].graph);
+        for (uint32_t p = 0; p < node->n_out; p++)
+            assert_ok(tg_build_redirect(b, tg_value_of(node->id, p), tg_value_of(id, p)));
+    }
+    tg_graph *made;
+    assert_ok(tg_build_done(b, &made));
+    assert_ok(tg_check(made));
+    return made;
+}
+
+static tg_graph *saved(const tg_graph *g)
+{
+    void *bytes;
+    size_t n;
+    tg_graph *again;
+    assert_ok(tg_onnx_save_memory(g, &bytes, &n));
+    assert_ok(tg_onnx_load_memory(bytes, n, "saved", NULL, &again));
+    assert_ok(tg_check(again));
+    free(bytes);
+    return again;
+}
+
+/* Frees the values. */
+static void check_all(const tg_graph *g, values in, values want)
+{
+    tg_graph *made = remade(g), *as_is = saved(g), *anew = saved(made);
+    assert_true(made->hash == g->hash);
+    run_both(g, &in, &want);
+    run_both(made, &in, &want);
+    run_both(as_is, &in, &want);
+    run_both(anew, &in, &want);
+    tg_graph_unref(made);
+    tg_graph_unref(as_is);
+    tg_graph_unref(anew);
+    free_values(&in);
+    free_values(&want);
+}
+
+/* ---- If ---- */
+
+static const float two[] = {2, -3}, ten[] = {10, 20};
+
+/* y = c ? -relu(x) : relu(x) + w, where only the else branch reads the initialiser w. */
+static tg_str choice(void)
+{
+    tg_str g = part_graph("g"), node = part_node("If", "choose", "c", "y");
+    tg_str yes = part_graph("yes"), no = part_graph("no");
+    put_part(&yes, IN_NODE, part_node("Neg", "", "r", "a"));
+    put_part(&yes, IN_OUTPUT, part_info("a", 1, "2"));
+    put_part(&no, IN_NODE, part_node("Add", "", "r,w", "b"));
+    put_part(&no, IN_OUTPUT, part_info("b", 1, "2"));
+    node_graph(&node, "then_branch", yes);
+    node_graph(&node, "else_branch", no);
+    put_part(&g, IN_NODE, part_node("Relu", "", "x", "r"));
+    put_part(&g, IN_NODE, node);
+    put_part(&g, IN_TENSOR, part_tensor("w", 1, "2", ten, sizeof ten));
+    put_part(&g, IN_INPUT, part_info("x", 1, "2"));
+    put_part(&g, IN_INPUT, part_info("c", 9, ""));
+    put_part(&g, IN_OUTPUT, part_info("y", 1, "2"));
+    return part_model(8, 16, g);
+}
+
+static void branches(void **state)
+{
+    (void)state;
+    tg_graph *g;
+    assert_ok(load(choice(), &g));
+    const tg_node *node = maker(g, 0);
+    assert_int_equal(node->op, TG_OP(If));
+    assert_int_equal(node->n_in, 2); /* w is in the branch that reads it */
+    const tg_graph *no = tg_node_attr(node, "else_branch")->graph;
+    assert_true(tg_graph_maker(no, maker(no, 0)->in[1])->constant);
+    assert_int_equal(tg_graph_op_count(g), 4);
+    check_all(g, (values){{floats(two, tg_shape_of(2)), scalar(TG_BOOL, 1)}, 2},
+              (values){{floats((float[]){-2, -0.f}, tg_shape_of(2))}, 1});
+    check_all(g, (values){{floats(two, tg_shape_of(2)), scalar(TG_BOOL, 0)}, 2},
+              (values){{floats((float[]){12, 20}, tg_shape_of(2))}, 1});
+    tg_graph_unref(g);
+}
+
+static size_t count_text(const char *bytes, size_t n, const char *text)
+{
+    size_t found = 0, length = strlen(text);
+    for (size_t i = 0; i + length <= n; i++) found += memcmp(bytes + i, text, length) == 0;
+    return found;
+}
+
+/* An initialiser that only a branch reads is written once, outside, whatever became of the node. */
+static void initialisers_stay_outside(void **state)
+{
+    (void)state;
+    tg_graph *g;
+    assert_ok(load(choice(), &g));
+    tg_graph *made = remade(g);
+    for (int k = 0; k < 2; k++) {
+        void *bytes;
+        size_t n;
+        assert_ok(tg_onnx_save_memory(k ? made : g, &bytes, &n));
+        assert_int_equal(count_text(bytes, n, "\x42\x01w"), 1); /* the name of a tensor */
+        assert_int_equal(count_text(bytes, n, "Constant"), 0);
+        free(bytes);
+    }
+    tg_graph_unref(made);
+    tg_graph_unref(g);
+}
+
+/* ---- Loop ---- */
+
+/*
+ * Starting with x, s = s + step[i], stacked; all = all ++ s. `most` and `cond` are names of the
+ * inputs, "" for none; `go` is how the body makes its condition of s.
+ */
+static tg_str repeat(const char *most, const char *cond, bool bounded)
+{
+    static const float limit = 9;
+    tg_str g = part_graph("g"), body = part_graph("body");
+    char inputs[64];
+    snprintf(inputs, sizeof inputs, "%s,%s,x,x", most, cond);
+    tg_str node = part_node("Loop", "repeat", inputs, "last,all,each");
+    put_part(&body, IN_INPUT, part_info("i", 7, ""));
+    put_part(&body, IN_INPUT, part_info("go", 9, ""));
+    put_part(&body, IN_INPUT, part_info("s", 1, NULL));
+    put_part(&body, IN_INPUT, part_info("so_far", 1, NULL));
+    tg_str join = part_node("Concat", "", "so_far,t", "more");
+    node_int(&join, "axis", 0);
+    put_part(&body, IN_NODE, part_node("Add", "", "s,step", "t"));
+    put_part(&body, IN_NODE, join);
+    if (bounded) {
+        tg_str sum = part_node("ReduceSum", "", "t", "sum");
+        node_int(&sum, "keepdims", 0);
+        put_part(&body, IN_TENSOR, part_tensor("limit", 1, "", &limit, 4));
+        put_part(&body, IN_NODE, sum);
+        put_part(&body, IN_NODE, part_node("Less", "", "sum,limit", "go_on"));
+    } else put_part(&body, IN_NODE, part_node("Identity", "", "go", "go_on"));
+    put_part(&body, IN_NODE, part_node("Neg", "", "t", "minus"));
+    put_part(&body, IN_OUTPUT, part_info("go_on", 9, ""));
+    put_part(&body, IN_OUTPUT, part_info("t", 1, NULL));
+    put_part(&body, IN_OUTPUT, part_info("more", 1, NULL));
+    put_part(&body, IN_OUTPUT, part_info("minus", 1, NULL));
+    node_graph(&node, "body", body);
+    put_part(&g, IN_NODE, node);
+    put_part(&g, IN_INPUT, part_info("x", 1, "1"));
+    put_part(&g, IN_INPUT, part_info("step", 1, "1"));
+    if (most[0]) put_part(&g, IN_INPUT, part_info(most, 7, ""));
+    if (cond[0]) put_part(&g, IN_INPUT, part_info(cond, 9, ""));
+    put_part(&g, IN_OUTPUT, part_info("last", 1, "1"));
+    put_part(&g, IN_OUTPUT, part_info("all", 1, "n"));
+    put_part(&g, IN_OUTPUT, part_info("each", 1, "n,1"));
+    return part_model(8, 16, g);
+}
+
+static const float one[] = {1};
+
+static values start(void)
+{
+    return (values){{floats(one, tg_shape_of(1)), floats(two, tg_shape_of(1))}, 2};
+}
+
+static void loops(void **state)
+{
+    (void)state;
+    tg_graph *g;
+    assert_ok(load(repeat("m", "c", false), &g));
+    const tg_node *node = maker(g, 0);
+    assert_int_equal(node->op, TG_OP(Loop));
+    assert_int_equal(node->n_in, 5); /* m, c, x, x and the captured step */
+    assert_int_equal(node->out[0].shape.dim[0], 1);
+    assert_int_equal(node->out[1].shape.rank, -1); /* it grows */
+    assert_int_equal(node->out[2].shape.rank, 2);
+    values in = start();
+    in.t[in.n++] = scalar(TG_I64, 3);
+    in.t[in.n++] = scalar(TG_BOOL, 1);
+    check_all(g, in,
+              (values){{floats((float[]){7}, tg_shape_of(1)),
+                        floats((float[]){1, 3, 5, 7}, tg_shape_of(4)),
+                        floats((float[]){-3, -5, -7}, tg_shape_of(3, 1))},
+                       3});
+    for (int k = 0; k < 2; k++) { /* no round at all, for either reason */
+        in = start();
+        in.t[in.n++] = scalar(TG_I64, k ? 5 : 0);
+        in.t[in.n++] = scalar(TG_BOOL, !k);
+        check_all(g, in,
+                  (values){{floats(one, tg_shape_of(1)), floats(one, tg_shape_of(1)),
+                            floats(one, tg_shape_of(0, 1))},
+                           3});
+    }
+    tg_graph_unref(g);
+}
+
+static void loops_while(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        tg_graph *g;
+        values in = start();
+        assert_ok(load(repeat(k ? "m" : "", "", true), &g));
+        if (k) in.t[in.n++] = scalar(TG_I64, 100);
+        check_all(g, in,
+                  (values){{floats((float[]){9}, tg_shape_of(1)),
+                            floats((float[]){1, 3, 5, 7, 9}, tg_shape_of(5)),
+                            floats((float[]){-3, -5, -7, -9}, tg_shape_of(4, 1))},
+                           3});
+        tg_graph_unref(g);
+    }
+}
+
+/* ---- Scan ---- */
+
+/* Running sums along axis 1 of x from the back; the states are stacked along axis 1. */
+static tg_str scanned(void)
+{
+    static const int64_t at_one[] = {1}, back[] = {1};
+    tg_str g = part_graph("g"), body = part_graph("body");
+    tg_str node = part_node("Scan", "scan", "start,x", "last,sums");
+    put_part(&body, IN_INPUT, part_info("s", 1, "2"));
+    put_part(&body, IN_INPUT, part_info("part", 1, "2"));
+    put_part(&body, IN_NODE, part_node("Add", "", "s,part", "t"));
+    put_part(&body, IN_NODE, part_node("Mul", "", "t,k", "scaled"));
+    put_part(&body, IN_OUTPUT, part_info("t", 1, "2"));
+    put_part(&body, IN_OUTPUT, part_info("scaled", 1, "2"));
+    node_graph(&node, "body", body);
+    node_int(&node, "num_scan_inputs", 1);
+    node_ints(&node, "scan_input_axes", at_one, 1);
+    node_ints(&node, "scan_input_directions", back, 1);
+    node_ints(&node, "scan_output_axes", at_one, 1);
+    node_ints(&node, "scan_output_directions", back, 1);
+    put_part(&g, IN_NODE, node);
+    put_part(&g, IN_TENSOR, part_tensor("k", 1, "2", ten, sizeof ten));
+    put_part(&g, IN_INPUT, part_info("start", 1, "2"));
+    put_part(&g, IN_INPUT, part_info("x", 1, "2,3"));
+    put_part(&g, IN_OUTPUT, part_info("last", 1, "2"));
+    put_part(&g, IN_OUTPUT, part_info("sums", 1, "2,3"));
+    return part_model(8, 16, g);
+}
+
+static void scans(void **state)
+{
+    (void)state;
+    tg_graph *g;
+    assert_ok(load(scanned(), &g));
+    const tg_shape want = tg_shape_of(2, 3);
+    assert_int_equal(maker(g, 0)->op, TG_OP(Scan));
+    assert_true(tg_shape_equal(&maker(g, 1)->out[1].shape, &want));
+    check_all(g,
+              (values){{floats((float[]){100, 200}, tg_shape_of(2)),
+                        floats((float[]){1, 2, 3, 4, 5, 6}, want)},
+                       2},
+              (values){{floats((float[]){106, 215}, tg_shape_of(2)),
+                        floats((float[]){1060, 1050, 1030, 4300, 4220, 4120}, want)},
+                       2});
+    tg_graph_unref(g);
+}
+
+/* ---- one in another ---- */
+
+/* A Loop whose body has an If that reads a value of the body, one of the graph, and a constant. */
+static tg_str nested(void)
+{
+    tg_str g = part_graph("g"), body = part_graph("body");
+    tg_str yes = part_graph("yes"), no = part_graph("no");
+    tg_str loop = part_node("Loop", "loop", "m,,x", "y"), node = part_node("If", "if", "odd", "t");
+    put_part(&yes, IN_NODE, part_node("Add", "", "s,w", "a"));
+    put_part(&yes, IN_NODE, part_node("Mul", "", "a,x", "a2"));
+    put_part(&yes, IN_OUTPUT, part_info("a2", 1, "2"));
+    put_part(&no, IN_NODE, part_node("Neg", "", "s", "b"));
+    put_part(&no, IN_OUTPUT, part_info("b", 1, "2"));
+    node_graph(&node, "then_branch", yes);
+    node_graph(&node, "else_branch", no);
+    tg_str cast = part_node("Cast", "", "bit", "odd");
+    node_int(&cast, "to", 9);
+    put_part(&body, IN_INPUT, part_info("i", 7, ""));
+    put_part(&body, IN_INPUT, part_info("go", 9, ""));
+    put_part(&body, IN_INPUT, part_info("s", 1, "2"));
+    put_part(&body, IN_NODE, part_node("Mod", "", "i,deux", "bit"));
+    put_part(&body, IN_NODE, cast);
+    put_part(&body, IN_NODE, node);
+    put_part(&body, IN_OUTPUT, part_info("go", 9, ""));
+    put_part(&body, IN_OUTPUT, part_info("t", 1, "2"));
+    node_graph(&loop, "body", body);
+    put_part(&g, IN_NODE, loop);
+    put_part(&g, IN_TENSOR, part_tensor("w", 1, "2", ten, sizeof ten));
+    put_part(&g, IN_TENSOR, part_tensor("deux", 7, "", &(int64_t){2}, 8));
+    put_part(&g, IN_INPUT, part_info("x", 1, "2"));
+    put_part(&g, IN_INPUT, part_info("m", 7, ""));
+    put_part(&g, IN_OUTPUT, part_info("y", 1, "2"));
+    return part_model(8, 16, g);
+}
+
+static void bodies_in_bodies(void **state)
+{
+    (void)state;
+    tg_graph *g;
+    assert_ok(load(nested(), &g));
+    /* -x; (-x + w) * x; -that */
+    check_all(g, (values){{floats(two, tg_shape_of(2)), scalar(TG_I64, 3)}, 2},
+              (values){{floats((float[]){-16, 69}, tg_shape_of(2))}, 1});
+    tg_graph_unref(g);
+}
+
+/* ---- types ---- */
+
+static void wrong_types(void **state)
+{
+    (void)state;
+    tg_graph *g;
+    assert_ok(load(choice(), &g));
+    const tg_node *node = maker(g, 0);
+    tg_builder *b = tg_builder_from(g);
+    tg_type type = {TG_F32, tg_shape_of(3)};
+    tg_value in[] = {node->in[0], tg_build_input(b, "z", &type)};
+    uint32_t id;
+    assert_status(tg_build_copy(b, node->op, node->attrs->a, in, 2, 1, NULL, &id), TG_SHAPE);
+    assert_contains(tg_message(), "input 0 of the body has shape 2, not 3");
+    assert_status(tg_build_copy(b, node->op, node->attrs->a, in, 1, 1, NULL, &id), TG_INVALID);
+    in[1] = node->in[1];
+    assert_status(tg_build_copy(b, node->op, node->attrs->a, in, 2, 2, NULL, &id), TG_INVALID);
+    in[0] = node->in[1];
+    assert_status(tg_build_copy(b, node->op, node->attrs->a, in, 2, 1, NULL, &id), TG_TYPE);
+    tg_builder_free(b);
+    tg_graph_unref(g);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(branches),    cmocka_unit_test(initialisers_stay_outside),
+    cmocka_unit_test(loops),       cmocka_unit_test(loops_while),
+    cmocka_unit_test(scans),       cmocka_unit_test(bodies_in_bodies),
+    cmocka_unit_test(wrong_types),
+};
+UNIT_MAIN(tests)
