@@ -196,6 +196,47 @@ static void causal_convolution_keeps_its_activation(void **state)
     op_done(&r);
 }
 
+/* The opset that a model of this one node is saved in; only one input is no constant. */
+static int64_t saved_opset(const char *op, const op_input *in, size_t n_in,
+                           const tg_named_attr *attrs, size_t n_attrs)
+{
+    op_result r;
+    tg_graph *again;
+    void *bytes;
+    size_t n;
+    assert_ok(op_build(&r, op, in, n_in, attrs, n_attrs, 1));
+    assert_ok(tg_onnx_save_memory(r.graph, &bytes, &n));
+    assert_ok(tg_onnx_load_memory(bytes, n, "again", NULL, &again));
+    assert_true(again->hash == r.graph->hash);
+    int64_t opset = tg_origin_opset(again->origin);
+    tg_graph_unref(again);
+    free(bytes);
+    op_done(&r);
+    return opset;
+}
+
+static void newer_forms_raise_the_opset(void **state)
+{
+    (void)state;
+    op_input q = F(SHAPE(1, 1, 1, 1), 1), k = FIXED(TG_F32, SHAPE(1, 1, 1, 1), 1);
+    op_input valid = FIXED(TG_I64, SHAPE(1), 1), x = F(SHAPE(1, 1, 2, 2), 1, 2, 3, 4);
+    op_input one = FIXED(TG_F16, SCALAR, 1), like = FIXED(TG_E5M2, SCALAR, 1);
+    assert_int_equal(saved_opset("Attention", INS(q, k, k), NO_ATTRS), 23);
+    assert_int_equal(
+        saved_opset("Attention", INS(q, k, k, ABSENT, ABSENT, ABSENT, valid), NO_ATTRS), 24);
+    assert_int_equal(saved_opset("Attention", INS(q, k, k), ATTRS(INT("left_window_size", 1))), 25);
+    assert_int_equal(saved_opset("SpaceToDepth", INS(x), ATTRS(INT("blocksize", 2))), 17);
+    assert_int_equal(
+        saved_opset("SpaceToDepth", INS(x), ATTRS(INT("blocksize", 2), TEXT("mode", "CRD"))), 28);
+    assert_int_equal(saved_opset("CastLike", INS(x, like), ATTRS(INT("saturate", 0))), 19);
+    assert_int_equal(
+        saved_opset("Range", INS(INPUT(TG_F16, SCALAR, 1), one, one), ATTRS(INT("stash_type", 10))),
+        27);
+    assert_int_equal(
+        saved_opset("Dropout", INS(x, ABSENT, FIXED(TG_BOOL, SCALAR, 1)), ATTRS(INT("seed", 3))),
+        17);
+}
+
 static void gates_multiply(void **state)
 {
     (void)state;
@@ -350,6 +391,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(linear_attention_updates_its_state),
     cmocka_unit_test(causal_convolution_hands_on_its_end),
     cmocka_unit_test(causal_convolution_keeps_its_activation),
+    cmocka_unit_test(newer_forms_raise_the_opset),
     cmocka_unit_test(gates_multiply),
     cmocka_unit_test(caches_are_written_from_an_index_on),
     cmocka_unit_test(products_run_on),
