@@ -3,9 +3,10 @@
 
 #include "engine/base/hash.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
-enum { ABSENT = 0x51, FEW = 16 };
+enum { ABSENT = 0x51, FEW = 16, MOST_OPS = 512 };
 
 uint64_t tg_hash_value(uint64_t node_hash, uint32_t port)
 {
@@ -24,9 +25,22 @@ uint64_t tg_hash_const(const tg_type *type, uint64_t weight_hash)
     return tg_hash_bytes(h, &type->shape, sizeof type->shape);
 }
 
+/* Of the name, which is for ever, not of the number; kept, as every node asks for it. */
+static uint64_t op_hash(tg_op op)
+{
+    static _Atomic uint64_t known[MOST_OPS];
+    if (op >= MOST_OPS) return tg_hash_str(7, tg_op_get(op)->name);
+    uint64_t h = atomic_load_explicit(&known[op], memory_order_relaxed);
+    if (!h) {
+        h = tg_hash_str(7, tg_op_get(op)->name);
+        atomic_store_explicit(&known[op], h, memory_order_relaxed);
+    }
+    return h;
+}
+
 uint64_t tg_hash_parts(tg_op op, uint64_t attrs_hash, const uint64_t *in, int n_in)
 {
-    uint64_t h = tg_hash_add(tg_hash_str(7, tg_op_get(op)->name), attrs_hash);
+    uint64_t h = tg_hash_add(op_hash(op), attrs_hash);
     h = tg_hash_add(h, (uint64_t)n_in);
     bool swap = tg_op_get(op)->flags & TG_COMMUTES && n_in >= 2 && in[0] > in[1];
     for (int i = 0; i < n_in; i++) h = tg_hash_add(h, in[swap && i < 2 ? 1 - i : i]);

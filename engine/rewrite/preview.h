@@ -30,6 +30,8 @@ tg_status instantiate(draft *d, const tg_site *site, tg_preview_redirect **redir
 
 /* rehash.c: whether the new graph has no cycle. Usually O(change). */
 bool rehash_acyclic(const tg_graph *g, const tg_preview *p);
+/* Something that new nodes read stands behind a node that reads a result. */
+bool rehash_tangles(const tg_graph *g, const tg_preview *p);
 /* tg_preview.change; *nothing: the graph after is the graph before. */
 uint64_t rehash_change(const tg_graph *g, const tg_preview *p, tg_arena *arena, bool *nothing);
 

@@ -300,11 +300,16 @@ uint64_t tg_preview_hash(const tg_graph *g, const tg_preview *preview)
     return hash;
 }
 
+bool rehash_tangles(const tg_graph *g, const tg_preview *p)
+{
+    uint32_t first = first_reader(g, p, NULL);
+    return first != UINT32_MAX && !all_before(g, p, first);
+}
+
 bool rehash_acyclic(const tg_graph *g, const tg_preview *p)
 {
     uint64_t ignored;
-    uint32_t first = first_reader(g, p, NULL);
-    return first == UINT32_MAX || all_before(g, p, first) || rehash(g, p, &ignored);
+    return !rehash_tangles(g, p) || rehash(g, p, &ignored);
 }
 
 /* ---- the change itself ---------------------------------------------------------------------- */

@@ -3,10 +3,12 @@
  * Cost-based backtracking search (Jia et al., TASO, SOSP 2019, section 5 "Cost-based backtracking
  * search"): a queue ordered by cost; the cheapest graph is taken out, may become the best, and its
  * candidates go in unless they cost alpha times the best or were seen. A queued graph is a parent
- * and a candidate; it is built when it is taken out.
+ * and a candidate; it is built when it is taken out. Most graphs that were seen are known by a key
+ * that costs no more than the change; the rest show when they are built.
  */
 #include "engine/base/hash.h"
 #include "engine/base/vec.h"
+#include "engine/rewrite/lineage.h"
 #include "runs.h"
 
 /* Candidates of an expanded graph, shared by the queue entries that come from it. */
@@ -25,7 +27,8 @@ typedef struct entry {
 
 typedef struct queue {
     TG_VEC(entry) heap;
-    tg_map seen;
+    tg_map seen;  /* keys of the lineage of graphs that were queued */
+    tg_map built; /* keys of graphs that were taken out */
     uint64_t arrivals;
 } queue;
 
@@ -66,13 +69,13 @@ static entry pop(queue *q)
 
 static void push_candidates(queue *q, source *s, double limit, tg_search_report *r)
 {
-    uint32_t ops = tg_graph_op_count(s->trail->graph);
+    tg_lineage *lineage = tg_lineage_new(s->trail->graph);
     for (int i = 0; i < tg_candidates_count(s->candidates); i++) {
         const tg_preview *p = &tg_candidates_get(s->candidates, i)->preview;
         double cost = s->trail->cost_ms + p->cost_delta_ms;
         if (cost >= limit) continue;
         bool fresh;
-        tg_map_put(&q->seen, tg_search_key(s->trail->graph, p, ops), &fresh);
+        tg_map_put(&q->seen, tg_lineage_after(lineage, p), &fresh);
         if (!fresh) {
             r->duplicates++;
             continue;
@@ -80,6 +83,7 @@ static void push_candidates(queue *q, source *s, double limit, tg_search_report 
         s->refs++;
         push(q, (entry){cost, q->arrivals++, s, i});
     }
+    tg_lineage_free(lineage);
 }
 
 static tg_status expand(queue *q, const tg_rules *rules, tg_trail *trail, const source *parent,
@@ -95,7 +99,28 @@ static tg_status expand(queue *q, const tg_rules *rules, tg_trail *trail, const 
     return status;
 }
 
-/* Takes the cheapest graph out, keeps it if it is the best, and expands it. */
+/* Keeps a graph that was taken out if it is the best, and expands it. */
+static tg_status visit(queue *q, const tg_rules *rules, const tg_search_options *o, double alpha,
+                       tg_search_report *r, tg_trail *at, const source *from, tg_trail **best)
+{
+    bool fresh;
+    tg_map_put(&q->built, tg_graph_key(at->graph), &fresh);
+    if (!fresh) {
+        r->duplicates++;
+        return tg_job_poll(o->job);
+    }
+    r->graphs++;
+    if (at->cost_ms < (*best)->cost_ms) {
+        tg_trail_unref(*best);
+        *best = tg_trail_ref(at);
+        r->best_at = r->expansions + 1;
+    }
+    tg_status status = expand(q, rules, at, from, (*best)->cost_ms * alpha, o, r);
+    tg_search_report_progress(o, r, (*best)->cost_ms);
+    return status;
+}
+
+/* Takes the cheapest graph out. */
 static tg_status turn(queue *q, const tg_rules *rules, const tg_search_options *o, double alpha,
                       tg_search_report *r, const tg_trail *root, tg_trail **best)
 {
@@ -105,18 +130,18 @@ static tg_status turn(queue *q, const tg_rules *rules, const tg_search_options *
     if (e.from) status = tg_trail_step(e.from->trail, e.from->candidates, e.candidate, &at);
     else at = tg_trail_ref(root);
     if (status == TG_OK) {
-        r->graphs++;
-        if (at->cost_ms < (*best)->cost_ms) {
-            tg_trail_unref(*best);
-            *best = tg_trail_ref(at);
-            r->best_at = r->expansions + 1;
-        }
-        status = expand(q, rules, at, e.from, (*best)->cost_ms * alpha, o, r);
-        tg_search_report_progress(o, r, (*best)->cost_ms);
+        status = visit(q, rules, o, alpha, r, at, e.from, best);
         tg_trail_unref(at);
     }
     source_unref(e.from);
     return status;
+}
+
+static void see_root(queue *q, const tg_graph *g)
+{
+    tg_lineage *lineage = tg_lineage_new(g);
+    tg_map_put(&q->seen, tg_lineage_key(lineage), NULL);
+    tg_lineage_free(lineage);
 }
 
 static tg_status run(const tg_rules *rules, const tg_graph *g, const tg_search_options *o,
@@ -125,7 +150,7 @@ static tg_status run(const tg_rules *rules, const tg_graph *g, const tg_search_o
     queue q = {0};
     tg_trail *root = tg_trail_root(g), *best = tg_trail_ref(root);
     tg_status status = TG_OK;
-    tg_map_put(&q.seen, tg_graph_key(g), NULL);
+    see_root(&q, g);
     push(&q, (entry){root->cost_ms, q.arrivals++, NULL, 0});
     while (q.heap.n && r->expansions < o->budget && status == TG_OK)
         status = turn(&q, rules, o, alpha, r, root, &best);
@@ -136,6 +161,7 @@ static tg_status run(const tg_rules *rules, const tg_graph *g, const tg_search_o
     for (size_t i = 0; i < q.heap.n; i++) source_unref(q.heap.v[i].from);
     tg_vec_free(&q.heap);
     tg_map_free(&q.seen);
+    tg_map_free(&q.built);
     tg_trail_unref(root);
     if (status == TG_OK) *out = best;
     else tg_trail_unref(best);
