@@ -188,6 +188,26 @@ static void convolutions_of_bytes(void **state)
                FIX(U8, 100, 140, 4), ONE(F32, 0.2), ONE(U8, 128), FIX(I32, -300, 300, 4)));
 }
 
+/* Rows of two, as a detector's boxes have, of bytes that are read with gaps. */
+static void short_rows_of_bytes(void **state)
+{
+    (void)state;
+    net m = net_new(3);
+    tg_value x = net_input(&m, tg_shape_of(1, 50, 4)), scale = net_number(&m, 0.02);
+    tg_value zero = tg_build_scalar(m.b, TG_I8, 3);
+    tg_value q = net_node(&m, "QuantizeLinear", "", x, scale, zero);
+    tg_value d = net_node(&m, "DequantizeLinear", "", q, scale, zero);
+    tg_value a = net_node(&m, "Slice", "starts=0 ends=2 axes=2", q);
+    tg_value b = net_node(&m, "Slice", "starts=2 ends=4 axes=2", q);
+    a = net_node(&m, "DequantizeLinear", "", a, scale, zero);
+    b = net_node(&m, "DequantizeLinear", "", b, scale, zero);
+    tg_value y = net_node(&m, "Add", "", a, net_node(&m, "Exp", "", b));
+    y = net_node(&m, "QuantizeLinear", "", y, net_number(&m, 0.05), zero);
+    y = net_node(&m, "DequantizeLinear", "", y, net_number(&m, 0.05), zero);
+    tg_plan_stats stats = net_agrees(net_done(&m, y, d), "boxes");
+    assert_int_equal(stats.reference, 0);
+}
+
 /* Everything between the first QuantizeLinear and the last DequantizeLinear runs on bytes. */
 static void quantised_networks_run_on_bytes(void **state)
 {
@@ -424,6 +444,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(pixels),
     cmocka_unit_test(one_input),
     cmocka_unit_test(two_and_more_inputs),
+    cmocka_unit_test(short_rows_of_bytes),
     cmocka_unit_test(quantised_networks_run_on_bytes),
     cmocka_unit_test(quantising),
     cmocka_unit_test(products_of_bytes),

@@ -180,7 +180,7 @@ static bool has_short_rows(const tg_vector *p)
     int inner = p->rank - 1;
     if (p->rank < 2 || p->dim[inner] > SHORT_ROW || p->dim[inner - 1] < 2) return false;
     for (int i = 0; i < p->n_in + p->n_out; i++)
-        if (p->period[i] || !is_float(&p->code[i])) return false;
+        if (p->period[i]) return false;
     return true;
 }
 
@@ -199,6 +199,36 @@ static void move_rows(bool back, float *at, int64_t row, int64_t step, int64_t r
             else reg[k] = at[k * step];
 }
 
+/* Elements of `size` bytes; the steps are in elements. */
+static void move_bytes(bool back, char *at, int64_t row, int64_t step, int64_t rows, int64_t n,
+                       size_t size, char *block)
+{
+    for (int64_t r = 0; r < rows; r++, at += row * (int64_t)size)
+        for (int64_t k = 0; k < n; k++, block += size) {
+            char *one = at + k * step * (int64_t)size;
+            if (size == 1) *(back ? one : block) = *(back ? block : one);
+            else memcpy(back ? one : block, back ? block : one, size);
+        }
+}
+
+/* Rows of an operand of any type, from (or, back, to) a register. */
+static void move_operand(const tg_vector *p, int i, bool back, char *at, int64_t done, int64_t rows,
+                         float *reg)
+{
+    const tg_code *code = &p->code[i];
+    int64_t n = p->dim[p->rank - 1], row = p->stride[i][p->rank - 2];
+    int64_t step = p->stride[i][p->rank - 1];
+    char block[(TG_VECTOR_BLOCK + 16) * 8];
+    at += done * row * size_of(code);
+    if (is_float(code)) {
+        move_rows(back, (float *)(void *)at, row, step, rows, n, reg);
+        return;
+    }
+    if (back) tg_convert_store(code, reg, (int)(rows * n), block, 1);
+    move_bytes(back, at, row, step, rows, n, (size_t)size_of(code), block);
+    if (!back) tg_convert_load(code, block, 1, (int)(rows * n), reg);
+}
+
 /* The two innermost axes. */
 static void run_short_rows(const tg_vector *p, program_fn fn, char *const *at, registers *r)
 {
@@ -209,15 +239,10 @@ static void run_short_rows(const tg_vector *p, program_fn fn, char *const *at, r
     for (int i = 0; i < p->n_registers; i++) in[i] = to[i] = r->block[i];
     for (int64_t done = 0; done < p->dim[outer]; done += together) {
         int64_t rows = p->dim[outer] - done < together ? p->dim[outer] - done : together;
-        for (int i = 0; i < p->n_in; i++)
-            move_rows(false, (float *)at[i] + done * p->stride[i][outer], p->stride[i][outer],
-                      p->stride[i][inner], rows, n, r->block[i]);
+        for (int i = 0; i < p->n_in; i++) move_operand(p, i, false, at[i], done, rows, r->block[i]);
         fn(p, in, to, (int)((rows * n + 15) / 16));
-        for (int i = 0; i < p->n_out; i++) {
-            const int64_t *stride = p->stride[p->n_in + i];
-            move_rows(true, (float *)at[p->n_in + i] + done * stride[outer], stride[outer],
-                      stride[inner], rows, n, r->block[p->out[i]]);
-        }
+        for (int i = 0; i < p->n_out; i++)
+            move_operand(p, p->n_in + i, true, at[p->n_in + i], done, rows, r->block[p->out[i]]);
     }
 }
 
