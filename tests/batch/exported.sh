@@ -5,23 +5,8 @@
 set -eu
 data=${ONNX_TESTDATA:-/usr/share/libonnx-testdata/data}
 [ -d "$data/pytorch-converted" ] || { echo "1..0 # SKIP no $data"; exit 0; }
-work=$(mktemp -d "${TMPDIR:-/tmp}/regraft-exported.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-program=${REGRAFT:-./regraft}
-n=0
-
-# WORDS COMMAND...: the TAP line; what the command said is shown when it fails.
-try() {
-    n=$((n + 1))
-    words=$1
-    shift
-    if "$@" >"$work/said" 2>&1; then
-        echo "ok $n - $words"
-    else
-        echo "not ok $n - $words (status $?)"
-        sed 's/^/# /' "$work/said" | tail -n 20
-    fi
-}
+# shellcheck source=tests/batch/tap.sh
+. "${REGRAFT_SOURCE:-.}/tests/batch/tap.sh"
 
 # FOLDER LEAST: at least so many of its cases pass, and none fails.
 passes() {

@@ -5,23 +5,8 @@
 set -eu
 models=${REGRAFT_SHARED:-${REGRAFT_SOURCE:-.}/../shared}/models
 [ -d "$models" ] || { echo "1..0 # SKIP no $models"; exit 0; }
-work=$(mktemp -d "${TMPDIR:-/tmp}/regraft-models.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-program=${REGRAFT:-./regraft}
-n=0
-
-# WORDS COMMAND...: the TAP line; what the command said is shown when it fails.
-try() {
-    n=$((n + 1))
-    words=$1
-    shift
-    if "$@" >"$work/said" 2>&1; then
-        echo "ok $n - $words"
-    else
-        echo "not ok $n - $words (status $?)"
-        sed 's/^/# /' "$work/said" | tail -n 20
-    fi
-}
+# shellcheck source=tests/batch/tap.sh
+. "${REGRAFT_SOURCE:-.}/tests/batch/tap.sh"
 
 # A number of the JSON object in $work/result.
 value() {
