@@ -208,6 +208,26 @@ static void short_rows_of_bytes(void **state)
     assert_int_equal(stats.reference, 0);
 }
 
+/* Parts of other scales are joined without floats between. */
+static void parts_of_bytes_are_joined(void **state)
+{
+    (void)state;
+    net m = net_new(3);
+    tg_value x = net_input(&m, tg_shape_of(1, 6, 5, 4)), part[3];
+    for (int i = 0; i < 3; i++) {
+        tg_value scale = net_number(&m, 0.01 * (i + 1)), zero = tg_build_scalar(m.b, TG_U8, 90 + i);
+        part[i] = net_node(&m, "MaxPool", "kernel_shape=1,1", x);
+        part[i] = net_node(&m, "QuantizeLinear", "", part[i], scale, zero);
+        part[i] = net_node(&m, "DequantizeLinear", "", part[i], scale, zero);
+    }
+    tg_value y = net_node(&m, "Concat", "axis=1", part[0], part[1], part[2]);
+    tg_value scale = net_number(&m, 0.025), zero = tg_build_scalar(m.b, TG_U8, 100);
+    y = net_node(&m, "QuantizeLinear", "", y, scale, zero);
+    tg_plan_stats stats = net_agrees(net_done(&m, y), "joined bytes");
+    assert_int_equal(stats.reference, 0);
+    assert_int_equal(stats.absorbed, 1);
+}
+
 /* Everything between the first QuantizeLinear and the last DequantizeLinear runs on bytes. */
 static void quantised_networks_run_on_bytes(void **state)
 {
@@ -445,6 +465,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_input),
     cmocka_unit_test(two_and_more_inputs),
     cmocka_unit_test(short_rows_of_bytes),
+    cmocka_unit_test(parts_of_bytes_are_joined),
     cmocka_unit_test(quantised_networks_run_on_bytes),
     cmocka_unit_test(quantising),
     cmocka_unit_test(products_of_bytes),
