@@ -288,6 +288,26 @@ static void one_input(void **state)
     check("Cast", "to=9", 1, 0, ARGS(ANY(I64, 0, 1, 7)));
 }
 
+static void halves(void **state)
+{
+    (void)state;
+    static const char *const one[] = {"Relu", "Sigmoid", "Tanh", "Exp", "Neg", "HardSwish", "Sqrt"};
+    static const char *const two[] = {"Add", "Sub", "Mul", "Div", "Max"};
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++) {
+        check(one[i], "", 1, 0, ARGS(ANY(F16, 0.1, 4, 3, 7, 11)));
+        check(one[i], "", 1, 0, ARGS(ANY(BF16, 0.1, 4, 300)));
+    }
+    for (size_t i = 0; i < sizeof two / sizeof *two; i++) {
+        check(two[i], "", 1, 0, ARGS(ANY(F16, -4, 4, 4, 5, 6), ANY(F16, 1, 2, 5, 1)));
+        check(two[i], "", 1, 0, ARGS(ANY(BF16, -4, 4, 40), FIX(BF16, 1, 2, 1)));
+        check(two[i], "", 1, 0, ARGS(ANY(I64, -9, 9, 3, 4), ANY(I64, 1, 5, 4)));
+        check(two[i], "", 1, 0, ARGS(ANY(I32, -9, 9, 3, 1), FIX(I32, 1, 5, 1, 2)));
+    }
+    check("Abs", "", 1, 0, ARGS(ANY(I64, -9, 9, 3, 4)));
+    check("Add", "", 1, 0, ARGS(ANY(F16, 1e-7, 6e-5, 40), ANY(F16, 0, 0, 40)));
+    check("Mul", "", 1, 0, ARGS(ANY(F16, 200, 300, 40), ANY(F16, 200, 300, 40)));
+}
+
 static void two_and_more_inputs(void **state)
 {
     (void)state;
@@ -463,6 +483,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(along_axes),
     cmocka_unit_test(pixels),
     cmocka_unit_test(one_input),
+    cmocka_unit_test(halves),
     cmocka_unit_test(two_and_more_inputs),
     cmocka_unit_test(short_rows_of_bytes),
     cmocka_unit_test(parts_of_bytes_are_joined),

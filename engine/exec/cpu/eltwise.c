@@ -4,6 +4,7 @@
 #include "absorb.h"
 #include "emit.h"
 #include "engine/exec/fold.h"
+#include "loop.h"
 #include "quant.h"
 
 #include <float.h>
@@ -246,13 +247,21 @@ static bool quantize_fits(const tg_graph *g, const tg_node *node)
            tg_quant_code(g, node, &code) && tg_convert_fits(code.dtype);
 }
 
+/* Halves are computed with as floats, and rounded where they leave the program. */
+static bool is_real(const tg_type *t)
+{
+    bool half = t->dtype == TG_F16 || t->dtype == TG_BF16;
+    return is_float(t) || (half && tg_type_complete(t) && tg_shape_count(&t->shape) > 0);
+}
+
 bool tg_eltwise_fits(const tg_graph *g, const tg_node *node)
 {
     const tg_eltwise *row = node->op < tg_op_row_count ? tg_eltwise_of(node->op) : NULL;
     if (row && row->emit == emit_quantize) return quantize_fits(g, node);
-    if (!row || node->constant || node->n_out != 1 || !is_float(&node->out[0])) return false;
+    if (!row || node->constant || node->n_out != 1 || !is_real(&node->out[0])) return false;
+    if (row->emit == emit_batchnorm && !is_float(&node->out[0])) return false;
     for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] == TG_NO_VALUE || !is_float(tg_graph_type(g, node->in[i]))) return false;
+        if (node->in[i] == TG_NO_VALUE || !is_real(tg_graph_type(g, node->in[i]))) return false;
     return node->n_in > 0 && extra_inputs_fit(g, node, row);
 }
 
@@ -262,10 +271,22 @@ static tg_status emit_group(tg_emit *e, const tg_group *group)
     return TG_OK;
 }
 
+/* Other types' kernels are typed rows; those of floats, sums and norms are not. */
+static tg_status plan_typed(tg_cpu_plan *p, const tg_node *node)
+{
+    const tg_eltwise *row = tg_eltwise_of(node->op);
+    char kind = tg_dtype_kind(node->out[0].dtype);
+    bool whole = kind == 'i' || kind == 'u' || kind == 'b';
+    if (!row || row->emit == emit_batchnorm || row->emit == emit_mean || !whole ||
+        tg_cpu_named(node, "Sum") || node->n_out != 1)
+        return tg_fail(TG_UNSUPPORTED, "not of floats");
+    return tg_cpu_plan_kernel(p, node);
+}
+
 tg_status tg_cpu_plan_eltwise(tg_cpu_plan *p, const tg_node *node)
 {
     const tg_group *group = p->groups[node->id];
-    if (!group && !tg_eltwise_fits(p->g, node)) return tg_fail(TG_UNSUPPORTED, "not of floats");
+    if (!group && !tg_eltwise_fits(p->g, node)) return plan_typed(p, node);
     tg_emit *e = tg_emit_new(p, group ? group->nodes[group->n - 1] : node);
     tg_status status = group ? emit_group(e, group) : tg_emit_node(e, node);
     if (status == TG_OK) status = tg_emit_done(e, group);

@@ -48,6 +48,7 @@ int tg_emit_input(tg_emit *e, tg_value v)
         return 0;
     }
     int variable = tg_emit_operand(e, &at);
+    if (from == v && at.dtype != TG_F32) code = (tg_code){at.dtype, false, 1, 0};
     tg_vec_last(&e->in).value = v;
     tg_vec_last(&e->in).code = code;
     return variable;
@@ -313,7 +314,9 @@ tg_status tg_emit_done(tg_emit *e, const tg_group *group)
     for (int i = 0; i < n_out; i++) {
         out[i] = tg_cpu_new(e->p, &nodes[i]->out[0], &layout);
         tg_cpu_set(e->p, nodes[i], 0, &out[i]);
-        if (out[i].dtype != TG_F32) tg_quant_code(e->p->g, nodes[i], &v.code[v.n_in + i]);
+        tg_code *code = &v.code[v.n_in + i];
+        if (out[i].dtype != TG_F32 && !tg_quant_code(e->p->g, nodes[i], code))
+            *code = (tg_code){out[i].dtype, false, 1, 0};
     }
     add_step(e, &v, out, axes);
     return TG_OK;
