@@ -26,6 +26,7 @@ static tg_status build_node(tg_builder *b, const tg_preview_node *node, const ch
                                                      .n_out = node->n_out,
                                                      .attrs = attrs,
                                                      .n_attrs = n,
+                                                     .name = node->name,
                                                      .rule = rule,
                                                      .group = group},
                                      id);

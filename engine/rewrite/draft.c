@@ -148,7 +148,8 @@ static tg_status infer(pending *p, tg_type *in)
     for (int i = 0; i < p->n_in; i++) {
         bool absent = p->in[i] == TG_NO_VALUE;
         in[i] = absent ? (tg_type){TG_DTYPE_NONE, TG_SHAPE_UNKNOWN} : *draft_type(p->d, p->in[i]);
-        if (!absent && !tg_type_complete(&in[i])) return tg_fail(TG_SHAPE, "a shape is not known");
+        if (!absent && !tg_type_complete(&in[i]) && !(row->flags & TG_BODIES))
+            return tg_fail(TG_SHAPE, "a shape is not known");
     }
     for (int i = 0; i < p->n_out; i++) p->out[i] = (tg_type){TG_DTYPE_NONE, TG_SHAPE_UNKNOWN};
     tg_infer_source source = {slot_value, p};

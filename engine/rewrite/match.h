@@ -23,10 +23,18 @@ typedef struct names {
     uint64_t rest_mask[RULE_RESTS];   /* those that its line names and ..name does not take */
 } names;
 
-/* The same, packed, in the arena of a set of sites. */
+/* A site in a body: which attribute of the anchor has the body, and the site there. */
+typedef struct site_nest {
+    uint32_t attr;
+    int place; /* of `inner` among the sites of the body */
+    const tg_site *inner;
+} site_nest;
+
+/* The same, packed, in the arena of a set of sites. Of a site in a body only the first three. */
 struct tg_site_binding {
     const tg_rule *rule;
     uint32_t anchor;
+    const site_nest *nest; /* NULL: not in a body */
     uint64_t has_value, has_list, has_param, has_rest;
     const tg_value *values;
     const value_list *lists;

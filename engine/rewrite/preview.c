@@ -174,20 +174,26 @@ static void sum_up(work *w, tg_preview *out)
     out->n_redirects = w->n;
     for (int i = 0; i < out->n_gone; i++) {
         if (p->g->nodes[out->gone[i]]->constant) continue;
-        out->nodes_gone++;
+        const tg_attrs *attrs = p->g->nodes[out->gone[i]]->attrs;
+        out->nodes_gone += 1 + (int)tg_attrs_op_count(attrs->a, attrs->graphs ? attrs->n : 0);
         out->cost_delta_ms -= node_cost(p, out->gone[i]);
     }
     for (int i = 0; i < out->n_come; i++) {
         if (out->come[i].constant) continue;
         out->nodes_come++;
+        out->nodes_come += (int)tg_attrs_op_count(out->come[i].attr, (size_t)out->come[i].n_attr);
         out->cost_delta_ms += out->come[i].cost_ms;
     }
 }
 
 static const char *run(work *w, const tg_site *site, tg_preview *out)
 {
-    if (instantiate(&w->d, site, &w->redirects, &w->n) != TG_OK)
-        return tg_arena_strdup(w->d.arena, tg_message());
+    tg_preview inner = {0};
+    bool nested = site->binding->nest;
+    tg_status status =
+        nested ? nested_instantiate(&w->d, w->p->rules, site, &inner, &w->redirects, &w->n)
+               : instantiate(&w->d, site, &w->redirects, &w->n);
+    if (status != TG_OK) return tg_arena_strdup(w->d.arena, tg_message());
     for (int i = 0; i < w->n; i++)
         w->p->from_stamp[tg_value_node(w->redirects[i].from)] = w->p->now;
     w->come_count = TG_NEW_ARRAY(w->d.arena, uint32_t, w->d.come.n);
@@ -195,6 +201,10 @@ static const char *run(work *w, const tg_site *site, tg_preview *out)
     find_dead(w);
     prune(w);
     sum_up(w, out);
+    if (nested) {
+        out->nodes_gone = inner.nodes_gone;
+        out->nodes_come = inner.nodes_come;
+    }
     if (site->binding->rule->never_grows && out->nodes_come > out->nodes_gone)
         return "the graph would have more nodes";
     if (!rehash_acyclic(w->p->g, out)) return "the graph would have a cycle";

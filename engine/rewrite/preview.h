@@ -28,6 +28,13 @@ void preview_run(previewer *p, const tg_site *site, tg_arena *arena, tg_preview 
 tg_status instantiate(draft *d, const tg_site *site, tg_preview_redirect **redirects,
                       int *n) TG_MUST_USE;
 
+/* nested.c: the same for a site in a body; *inner is what it changes there. */
+tg_status nested_instantiate(draft *d, const tg_rules *rules, const tg_site *site,
+                             tg_preview *inner, tg_preview_redirect **redirects,
+                             int *n) TG_MUST_USE;
+/* The key of a site in a body that is an attribute of a node. */
+uint64_t nested_key(const tg_node *node, uint32_t attr, uint64_t inner);
+
 /* rehash.c: whether the new graph has no cycle. Usually O(change). */
 bool rehash_acyclic(const tg_graph *g, const tg_preview *p);
 /* Something that new nodes read stands behind a node that reads a result. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* All sites of a graph, and those of the next graph from those of the one before. */
-#include "match.h"
+#include "preview.h"
 
 #include "engine/base/hash.h"
 
@@ -9,16 +9,25 @@
 
 enum { POLLED = 64 }; /* anchors between two looks at the job */
 
+/* The sites of one body of the graph. */
+typedef struct inside {
+    uint32_t node, attr;
+    tg_sites *sites;
+} inside;
+
 struct tg_sites {
+    atomic_int refs; /* the sites of a body are shared by those of all graphs that have it */
     tg_arena *arena;
     tg_rules *rules;
     tg_graph *g;
     site_vec list;
+    TG_VEC(inside) inside;
 };
 
 static tg_sites *sites_new(const tg_rules *rules, const tg_graph *g)
 {
     tg_sites *s = tg_calloc(1, sizeof *s);
+    atomic_init(&s->refs, 1);
     s->arena = tg_arena_new();
     s->rules = tg_rules_ref(rules);
     s->g = tg_graph_ref(g);
@@ -27,7 +36,9 @@ static tg_sites *sites_new(const tg_rules *rules, const tg_graph *g)
 
 void tg_sites_free(tg_sites *s)
 {
-    if (!s) return;
+    if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
+    for (size_t i = 0; i < s->inside.n; i++) tg_sites_free(s->inside.v[i].sites);
+    tg_vec_free(&s->inside);
     tg_vec_free(&s->list);
     tg_arena_free(s->arena);
     tg_graph_unref(s->g);
@@ -50,7 +61,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* By rule, place of the anchor, nodes, key. */
+/* By rule, place of the anchor, nodes, place in a body, key. */
 static int compare_sites(const void *pa, const void *pb, void *graph)
 {
     const tg_site *a = pa, *b = pb;
@@ -59,6 +70,9 @@ static int compare_sites(const void *pa, const void *pb, void *graph)
     if (!c) c = compare_numbers(position[a->binding->anchor], position[b->binding->anchor]);
     if (!c) c = compare_numbers((uint64_t)a->n_nodes, (uint64_t)b->n_nodes);
     for (int i = 0; !c && i < a->n_nodes; i++) c = compare_numbers(a->nodes[i], b->nodes[i]);
+    const site_nest *x = a->binding->nest, *y = b->binding->nest;
+    if (!c && x && y) c = compare_numbers(x->attr, y->attr);
+    if (!c && x && y) c = compare_numbers((uint64_t)x->place, (uint64_t)y->place);
     return c ? c : compare_numbers(a->key, b->key);
 }
 
@@ -127,10 +141,57 @@ static tg_status match_at(tg_sites *s, const uint32_t *ids, uint32_t n, const in
     return status;
 }
 
+/* ---- bodies -------------------------------------------------------------------------------- */
+
+static void add_inner(tg_sites *s, const tg_node *node, uint32_t attr, const tg_sites *inner)
+{
+    for (size_t i = 0; i < inner->list.n; i++) {
+        const tg_site *site = &inner->list.v[i];
+        site_nest nest = {attr, (int)i, site};
+        tg_site_binding binding = {.rule = site->binding->rule,
+                                   .anchor = node->id,
+                                   .nest = tg_arena_dup(s->arena, &nest, sizeof nest)};
+        tg_vec_push(&s->list,
+                    (tg_site){.rule = site->rule,
+                              .n_nodes = 1,
+                              .nodes = tg_arena_dup(s->arena, &node->id, sizeof node->id),
+                              .key = nested_key(node, attr, site->key),
+                              .binding = tg_arena_dup(s->arena, &binding, sizeof binding)});
+    }
+}
+
+/* Those of a body that the graph before had too. */
+static tg_sites *known_inside(const tg_sites *old, const tg_graph *body)
+{
+    for (size_t i = 0; old && i < old->inside.n; i++) {
+        tg_sites *inner = old->inside.v[i].sites;
+        if (inner->g != body) continue;
+        atomic_fetch_add_explicit(&inner->refs, 1, memory_order_relaxed);
+        return inner;
+    }
+    return NULL;
+}
+
+static tg_status find_inside(tg_sites *s, const tg_sites *old, const tg_job *job)
+{
+    for (uint32_t i = 0; i < s->g->n_nodes; i++) {
+        const tg_node *node = s->g->nodes[s->g->order[i]];
+        for (uint32_t k = 0; node->attrs->graphs && k < node->attrs->n; k++) {
+            if (node->attrs->a[k].kind != TG_ATTR_GRAPH) continue;
+            tg_sites *inner = known_inside(old, node->attrs->a[k].graph);
+            if (!inner) TG_TRY(tg_sites_find(s->rules, node->attrs->a[k].graph, job, &inner));
+            tg_vec_push(&s->inside, (inside){node->id, k, inner});
+            add_inner(s, node, k, inner);
+        }
+    }
+    return TG_OK;
+}
+
 tg_status tg_sites_find(const tg_rules *rules, const tg_graph *g, const tg_job *job, tg_sites **out)
 {
     tg_sites *s = sites_new(rules, g);
     tg_status status = match_at(s, g->order, g->n_nodes, NULL, job);
+    if (status == TG_OK) status = find_inside(s, NULL, job);
     settle(s);
     if (status == TG_OK) *out = s;
     else tg_sites_free(s);
@@ -287,8 +348,10 @@ tg_status tg_sites_update(const tg_sites *old, const tg_graph *next, const tg_jo
     touch_changes(&r, old->g);
     spread(&r, widest(s->rules));
     for (size_t i = 0; i < old->list.n; i++)
-        if (still_holds(&r, old->g, &old->list.v[i])) keep_site(s, &old->list.v[i]);
+        if (!old->list.v[i].binding->nest && still_holds(&r, old->g, &old->list.v[i]))
+            keep_site(s, &old->list.v[i]);
     tg_status status = match_region(s, &r, job);
+    if (status == TG_OK) status = find_inside(s, old, job);
     if (status == TG_OK) status = match_anywhere(s, job);
     settle(s);
     free(r.distance);

@@ -2,9 +2,10 @@
 /*
  * Where rules apply in a graph, what applying one would do, and doing it.
  *
- * A site is a rule and a binding of its names to nodes and values. A preview tells what taking a
- * site changes without building a graph. A candidate is a site whose preview is fine and whose
- * result no earlier candidate has. Nothing here depends on addresses or threads.
+ * A site is a rule and a binding of its names to nodes and values, in the graph or in a body of one
+ * of its nodes: then that node is the site's only one, and taking the site makes it anew. A preview
+ * tells what taking a site changes without building a graph. A candidate is a site whose preview is
+ * fine and whose result no earlier candidate has. Nothing here depends on addresses or threads.
  */
 #ifndef TG_REWRITE_SITES_H
 #define TG_REWRITE_SITES_H
@@ -22,6 +23,9 @@ typedef struct tg_site {
     uint64_t key;          /* identity across runs and graphs: rule name, node ids, binding */
     const tg_site_binding *binding;
 } tg_site;
+
+/* For a site in a body: the site there and the body, a graph with sites of its own; else NULL. */
+const tg_site *tg_site_inner(const tg_graph *g, const tg_site *site, const tg_graph **body);
 
 /* All sites of one graph: by rule, then by place in the graph's order, then by node ids. */
 typedef struct tg_sites tg_sites;
@@ -52,6 +56,7 @@ typedef struct tg_preview_node {
     const tg_type *out;
     bool constant;     /* costs nothing at run time */
     tg_weight *weight; /* TG_OP_CONST only; held by the arena */
+    const char *name;  /* of the node that it takes the place of; NULL: none */
     double cost_ms;    /* analytic (ops/cost.h); 0 if constant */
 } tg_preview_node;
 

@@ -9,14 +9,25 @@
 
 enum { NAMED = 4 };
 
+/* "conv1,relu1"; in a body "if3: conv1,relu1". */
+static void add_words(const tg_graph *g, const tg_site *site, tg_str *words)
+{
+    char label[128];
+    const tg_graph *body;
+    const tg_site *inner = tg_site_inner(g, site, &body);
+    for (int i = 0; i < site->n_nodes && i < NAMED; i++)
+        tg_str_addf(words, "%s%s", i ? "," : "",
+                    tg_graph_label(g, site->nodes[i], label, sizeof label));
+    if (site->n_nodes > NAMED) tg_str_addf(words, ",+%d", site->n_nodes - NAMED);
+    if (!inner) return;
+    tg_str_add(words, ": ");
+    add_words(body, inner, words);
+}
+
 const char *tg_site_words(const tg_graph *g, const tg_site *site)
 {
     tg_str words = {0};
-    char label[128];
-    for (int i = 0; i < site->n_nodes && i < NAMED; i++)
-        tg_str_addf(&words, "%s%s", i ? "," : "",
-                    tg_graph_label(g, site->nodes[i], label, sizeof label));
-    if (site->n_nodes > NAMED) tg_str_addf(&words, ",+%d", site->n_nodes - NAMED);
+    add_words(g, site, &words);
     const char *interned = tg_intern(tg_str_text(&words));
     tg_str_free(&words);
     return interned;

@@ -8,6 +8,8 @@
 #include "engine/engine.h"
 #include "engine/ir/build.h"
 
+#include <math.h>
+
 /* ---- running in all ways ---- */
 
 enum { MOST = 4 };
@@ -395,10 +397,152 @@ static void wrong_types(void **state)
     tg_graph_unref(g);
 }
 
+/* ---- rewriting ---- */
+
+/* y = c ? -(-(-x)) : relu(x) + 0, each with something to gain. */
+static tg_str wasteful(void)
+{
+    static const float zero[] = {0, 0};
+    tg_str g = part_graph("g"), node = part_node("If", "choose", "c", "y");
+    tg_str yes = part_graph("yes"), no = part_graph("no");
+    put_part(&yes, IN_NODE, part_node("Neg", "n1", "x", "a"));
+    put_part(&yes, IN_NODE, part_node("Neg", "n2", "a", "b"));
+    put_part(&yes, IN_NODE, part_node("Neg", "n3", "b", "d"));
+    put_part(&yes, IN_OUTPUT, part_info("d", 1, "2"));
+    put_part(&no, IN_NODE, part_node("Relu", "r1", "x", "e"));
+    put_part(&no, IN_NODE, part_node("Add", "plus", "e,zero", "f"));
+    put_part(&no, IN_OUTPUT, part_info("f", 1, "2"));
+    node_graph(&node, "then_branch", yes);
+    node_graph(&node, "else_branch", no);
+    put_part(&g, IN_NODE, node);
+    put_part(&g, IN_TENSOR, part_tensor("zero", 1, "2", zero, sizeof zero));
+    put_part(&g, IN_INPUT, part_info("x", 1, "2"));
+    put_part(&g, IN_INPUT, part_info("c", 9, ""));
+    put_part(&g, IN_OUTPUT, part_info("y", 1, "2"));
+    return part_model(8, 16, g);
+}
+
+static void run_wasteful(const tg_graph *g)
+{
+    for (int c = 0; c < 2; c++) {
+        values in = {{floats(two, tg_shape_of(2)), scalar(TG_BOOL, c)}, 2};
+        const float want[2][2] = {{2, 0}, {-2, 3}};
+        check_all(g, in, (values){{floats(want[c], tg_shape_of(2))}, 1});
+    }
+}
+
+static void same_candidates(const tg_candidates *a, const tg_candidates *b)
+{
+    assert_int_equal(tg_candidates_count(a), tg_candidates_count(b));
+    for (int i = 0; i < tg_candidates_count(a); i++)
+        assert_true(tg_candidates_get(a, i)->site->key == tg_candidates_get(b, i)->site->key);
+}
+
+static tg_rules *all_rules(void)
+{
+    tg_rules *rules;
+    const char *dir = unit_source("rules");
+    assert_ok(tg_rules_load(&dir, 1, &rules));
+    return rules;
+}
+
+/* Each site in a body: previewed, taken, verified, run, saved; those of the next graph updated. */
+static void sites_in_bodies(void **state)
+{
+    (void)state;
+    tg_graph *g;
+    tg_candidates *all;
+    tg_rules *rules = all_rules();
+    assert_ok(load(wasteful(), &g));
+    assert_ok(tg_candidates_find(rules, g, NULL, &all));
+    int gains = 0;
+    assert_true(tg_candidates_count(all) >= 2);
+    for (int i = 0; i < tg_candidates_count(all); i++) {
+        const tg_candidate *c = tg_candidates_get(all, i);
+        tg_graph *next;
+        tg_candidates *after, *anew;
+        const tg_graph *body;
+        tg_verify_report report;
+        assert_non_null(tg_site_inner(g, c->site, &body));
+        assert_int_equal(c->site->n_nodes, 1);
+        assert_int_equal(c->site->nodes[0], maker(g, 0)->id);
+        assert_contains(tg_site_words(g, c->site), "choose: ");
+        assert_ok(tg_candidates_apply(all, i, &next));
+        assert_ok(tg_check(next));
+        assert_true(next->hash == tg_preview_hash(g, &c->preview));
+        assert_int_equal((int)tg_graph_op_count(next) - (int)tg_graph_op_count(g),
+                         c->preview.nodes_come - c->preview.nodes_gone);
+        assert_true(fabs(tg_graph_cost_ms(next) - tg_graph_cost_ms(g) - c->preview.cost_delta_ms) <
+                    1e-6);
+        assert_string_equal(maker(next, 0)->name, "choose");
+        assert_ok(tg_verify_step(g, next, 3, &report));
+        assert_false(report.whole);
+        run_wasteful(next);
+        assert_ok(tg_candidates_update(all, next, NULL, &after));
+        assert_ok(tg_candidates_find(rules, next, NULL, &anew));
+        same_candidates(after, anew);
+        tg_candidates_free(after);
+        tg_candidates_free(anew);
+        gains += c->preview.cost_delta_ms < 0;
+        tg_graph_unref(next);
+    }
+    assert_true(gains >= 2);
+    tg_candidates_free(all);
+    tg_graph_unref(g);
+    tg_rules_unref(rules);
+}
+
+/* A search goes into bodies; what it finds costs less and computes the same. */
+static void searches_in_bodies(void **state)
+{
+    (void)state;
+    tg_graph *g;
+    tg_trail *best;
+    tg_search_report report;
+    tg_search_options options = {.budget = 60, .max_steps = 12, .seed = 5};
+    tg_rules *rules = all_rules();
+    assert_ok(load(wasteful(), &g));
+    assert_ok(tg_search_run(tg_search_find("greedy"), rules, g, &options, &report, &best));
+    assert_int_equal(tg_graph_op_count(best->graph), 3); /* the If, a Neg and a Relu */
+    assert_true(best->cost_ms < tg_graph_cost_ms(g));
+    run_wasteful(best->graph);
+    tg_trail_unref(best);
+    tg_graph_unref(g);
+    tg_rules_unref(rules);
+}
+
+/* A body that computes something else is told, whichever branch it is. */
+static void a_wrong_body_differs(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        tg_graph *g, *wrong;
+        assert_ok(load(wasteful(), &g));
+        const tg_node *node = maker(g, 0);
+        tg_attr a[2] = {node->attrs->a[0], node->attrs->a[1]};
+        a[k] = a[!k];
+        tg_builder *b = tg_builder_from(g);
+        uint32_t id;
+        assert_ok(tg_build_copy(b, node->op, a, node->in, node->n_in, 1, NULL, &id));
+        assert_ok(tg_build_redirect(b, tg_value_of(node->id, 0), tg_value_of(id, 0)));
+        assert_ok(tg_build_done(b, &wrong));
+        assert_status(tg_verify_step(g, wrong, 1, NULL), TG_DIFFERS);
+        assert_status(tg_verify(g, wrong, 1, NULL, NULL), TG_DIFFERS);
+        tg_graph_unref(wrong);
+        tg_graph_unref(g);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(branches),    cmocka_unit_test(initialisers_stay_outside),
-    cmocka_unit_test(loops),       cmocka_unit_test(loops_while),
-    cmocka_unit_test(scans),       cmocka_unit_test(bodies_in_bodies),
+    cmocka_unit_test(branches),
+    cmocka_unit_test(initialisers_stay_outside),
+    cmocka_unit_test(loops),
+    cmocka_unit_test(loops_while),
+    cmocka_unit_test(scans),
+    cmocka_unit_test(bodies_in_bodies),
     cmocka_unit_test(wrong_types),
+    cmocka_unit_test(sites_in_bodies),
+    cmocka_unit_test(searches_in_bodies),
+    cmocka_unit_test(a_wrong_body_differs),
 };
 UNIT_MAIN(tests)
