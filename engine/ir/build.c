@@ -253,9 +253,44 @@ static bool inputs_complete(const draft *d, const tg_type *types)
     return true;
 }
 
-/* Without complete inputs the best guess is the first input's element type. */
+/*
+ * Element types follow from those of the inputs whatever the shapes are: dimensions that are not
+ * known are tried as 1, a rank that is not known as `rank`. False: that does not fit.
+ */
+static bool try_types(draft *d, const tg_type *in, int rank)
+{
+    int n_attrs;
+    tg_op_attrs(d->op, &n_attrs);
+    tg_type *tried = tg_arena_dup(d->arena, in, sizeof *in * (size_t)(d->n_in + 1));
+    tg_type *out = TG_NEW_ARRAY(d->arena, tg_type, d->n_out + 1);
+    for (int i = 0; i < d->n_in; i++) {
+        tg_shape *s = &tried[i].shape;
+        if (d->in[i] == TG_NO_VALUE) continue;
+        if (!tried[i].dtype) return false;
+        if (s->rank < 0) *s = tg_shape_from((int64_t[TG_MAX_RANK]){1, 1, 1, 1, 1, 1, 1, 1}, rank);
+        for (int k = 0; k < s->rank; k++)
+            if (s->dim[k] < 0) s->dim[k] = 1;
+    }
+    for (int i = 0; i < d->n_out; i++) out[i] = (tg_type){TG_DTYPE_NONE, TG_SHAPE_UNKNOWN};
+    tg_infer_source source = {draft_value, d};
+    tg_infer infer = {.row = d->row,
+                      .attr = tg_arena_dup(d->arena, d->attr, sizeof *d->attr * (size_t)n_attrs),
+                      .n_in = d->n_in,
+                      .n_out = d->n_out,
+                      .in = tried,
+                      .out = out,
+                      .arena = d->arena,
+                      .source = &source};
+    if (d->row->infer(&infer) != TG_OK) return false;
+    for (int i = 0; i < d->n_out; i++) d->out[i].dtype = out[i].dtype;
+    return true;
+}
+
+/* Without complete inputs, and where no shapes were found to try, the first input's type. */
 static void guess_types(draft *d, const tg_type *in)
 {
+    for (int rank = 1; rank <= 5 && d->row->infer; rank++)
+        if (try_types(d, in, rank % 5)) return;
     for (int i = 0; i < d->n_out; i++) d->out[i].dtype = d->n_in ? in[0].dtype : TG_DTYPE_NONE;
     int to = tg_op_attr_index(d->op, "to");
     if (to >= 0 && d->attr[to].kind == TG_ATTR_INT) d->out[0].dtype = (tg_dtype)d->attr[to].i;

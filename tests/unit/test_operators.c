@@ -2,6 +2,7 @@
 /* Every operator is tried on its example, and the manual says what came of it. */
 #include "tests/unit/unit.h"
 
+#include "engine/ir/build.h"
 #include "engine/operators.h"
 #include "engine/ops/ops.h"
 
@@ -62,8 +63,37 @@ static void the_manual_has_a_row_for_each(void **state)
     tg_str_free(&text);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(every_operator_runs_on_its_example),
-                                          cmocka_unit_test(trials_tell_types_apart),
-                                          cmocka_unit_test(trials_say_what_the_cpu_runs),
-                                          cmocka_unit_test(the_manual_has_a_row_for_each)};
+static tg_value add_node(tg_builder *b, tg_op op, const tg_value *in, int n_in)
+{
+    uint32_t id;
+    tg_node_spec spec = {.op = op, .in = in, .n_in = n_in, .n_out = 1};
+    assert_ok(tg_build_node(b, &spec, &id));
+    return tg_value_of(id, 0);
+}
+
+/* The indices of what is not 0 have a shape that only a run tells; what is made of them has types.
+ */
+static void types_are_known_where_shapes_are_not(void **state)
+{
+    (void)state;
+    tg_origin *origin = tg_origin_new();
+    tg_builder *b = tg_builder_new(origin);
+    tg_type whole = {TG_F32, tg_shape_of(2, 3)}, one = {TG_I64, {0}};
+    tg_value x = tg_build_input(b, "x", &whole), k = tg_build_input(b, "k", &one);
+    tg_value at = add_node(b, TG_OP(NonZero), &x, 1);
+    tg_value equal = add_node(b, TG_OP(Equal), (tg_value[]){at, k}, 2);
+    tg_value where = add_node(b, TG_OP(Where), (tg_value[]){equal, at, k}, 3);
+    tg_value like = add_node(b, TG_OP(CastLike), (tg_value[]){where, x}, 2);
+    assert_false(tg_type_complete(tg_build_type(b, at)));
+    assert_int_equal(tg_build_type(b, equal)->dtype, TG_BOOL);
+    assert_int_equal(tg_build_type(b, where)->dtype, TG_I64);
+    assert_int_equal(tg_build_type(b, like)->dtype, TG_F32);
+    tg_builder_free(b);
+    tg_origin_unref(origin);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_operator_runs_on_its_example), cmocka_unit_test(trials_tell_types_apart),
+    cmocka_unit_test(trials_say_what_the_cpu_runs), cmocka_unit_test(the_manual_has_a_row_for_each),
+    cmocka_unit_test(types_are_known_where_shapes_are_not)};
 UNIT_MAIN(tests)
