@@ -2,6 +2,7 @@
 /* Sites that can be taken, each result once. */
 #include "apply.h"
 #include "preview.h"
+#include "reuse.h"
 
 #include "engine/base/hash.h"
 
@@ -17,7 +18,16 @@ struct tg_candidates {
     TG_VEC(tg_candidate) list;
     tg_map by_key;
     int refused, merged;
+    bool forgotten; /* previews are made again when they are needed */
 };
+
+/* What candidates are made of: the candidates of the graph before, if there were any. */
+typedef struct making {
+    previewer p;
+    tg_map seen;
+    const tg_candidates *old;
+    reuser *reuse;
+} making;
 
 void tg_candidates_free(tg_candidates *c)
 {
@@ -31,16 +41,23 @@ void tg_candidates_free(tg_candidates *c)
     free(c);
 }
 
-static void add_site(tg_candidates *c, previewer *p, tg_map *seen, const tg_site *site)
+static bool take_over(const making *m, const tg_site *site, tg_arena *arena, tg_preview *out)
+{
+    int i = m->old ? tg_candidates_find_key(m->old, site->key) : -1;
+    return i >= 0 && reuse_preview(m->reuse, site, &m->old->list.v[i].preview, arena, out);
+}
+
+static void add_site(tg_candidates *c, making *m, const tg_site *site)
 {
     tg_candidate candidate = {.site = site};
     bool fresh;
-    preview_run(p, site, c->arena, &candidate.preview);
+    if (!take_over(m, site, c->arena, &candidate.preview))
+        preview_run(&m->p, site, c->arena, &candidate.preview);
     if (!candidate.preview.ok) {
         c->refused++;
         return;
     }
-    tg_map_put(seen, candidate.preview.change, &fresh);
+    tg_map_put(&m->seen, candidate.preview.change, &fresh);
     if (!fresh) {
         c->merged++;
         return;
@@ -49,31 +66,32 @@ static void add_site(tg_candidates *c, previewer *p, tg_map *seen, const tg_site
     tg_vec_push(&c->list, candidate);
 }
 
-static tg_status add_all(tg_candidates *c, const tg_job *job)
+static tg_status add_all(tg_candidates *c, const tg_candidates *old, const tg_job *job)
 {
-    tg_map seen = {0};
-    previewer p;
+    making m = {.old = old && !old->forgotten ? old : NULL};
     tg_status status = TG_OK;
-    preview_init(&p, c->rules, c->g);
+    if (m.old) m.reuse = reuse_new(old->g, c->g);
+    preview_init(&m.p, c->rules, c->g);
     for (int i = 0; i < tg_sites_count(c->sites) && status == TG_OK; i++) {
         if (i % POLLED == 0) status = tg_job_poll(job);
-        if (status == TG_OK) add_site(c, &p, &seen, tg_sites_get(c->sites, i));
+        if (status == TG_OK) add_site(c, &m, tg_sites_get(c->sites, i));
     }
-    preview_done(&p);
-    tg_map_free(&seen);
+    preview_done(&m.p);
+    reuse_free(m.reuse);
+    tg_map_free(&m.seen);
     return status;
 }
 
 /* Takes over the sites. */
 static tg_status candidates_of(tg_sites *sites, const tg_rules *rules, const tg_graph *g,
-                               const tg_job *job, tg_candidates **out)
+                               const tg_candidates *old, const tg_job *job, tg_candidates **out)
 {
     tg_candidates *c = tg_calloc(1, sizeof *c);
     c->arena = tg_arena_new();
     c->rules = tg_rules_ref(rules);
     c->g = tg_graph_ref(g);
     c->sites = sites;
-    tg_status status = add_all(c, job);
+    tg_status status = add_all(c, old, job);
     if (status == TG_OK) *out = c;
     else tg_candidates_free(c);
     return status;
@@ -84,7 +102,7 @@ tg_status tg_candidates_find(const tg_rules *rules, const tg_graph *g, const tg_
 {
     tg_sites *sites;
     TG_TRY(tg_sites_find(rules, g, job, &sites));
-    return candidates_of(sites, rules, g, job, out);
+    return candidates_of(sites, rules, g, NULL, job, out);
 }
 
 tg_status tg_candidates_update(const tg_candidates *old, const tg_graph *next, const tg_job *job,
@@ -92,7 +110,7 @@ tg_status tg_candidates_update(const tg_candidates *old, const tg_graph *next, c
 {
     tg_sites *sites;
     TG_TRY(tg_sites_update(old->sites, next, job, &sites));
-    return candidates_of(sites, old->rules, next, job, out);
+    return candidates_of(sites, old->rules, next, old, job, out);
 }
 
 int tg_candidates_count(const tg_candidates *c)
@@ -128,9 +146,18 @@ void tg_candidates_tally(const tg_candidates *c, int *sites, int *refused, int *
     *merged = c->merged;
 }
 
+void tg_candidates_forget(tg_candidates *c)
+{
+    tg_arena_free(c->arena);
+    c->arena = NULL;
+    c->forgotten = true;
+    for (size_t i = 0; i < c->list.n; i++) c->list.v[i].preview = (tg_preview){0};
+}
+
 tg_status tg_candidates_apply(const tg_candidates *c, int i, tg_graph **out)
 {
     const tg_candidate *candidate = &c->list.v[i];
+    if (c->forgotten) return tg_site_apply(c->rules, c->g, candidate->site, out);
     return apply_preview(c->g, &candidate->preview,
                          tg_rules_get(c->rules, candidate->site->rule)->name, out);
 }

@@ -120,6 +120,9 @@ const tg_rules *tg_candidates_rules(const tg_candidates *c);
 void tg_candidates_tally(const tg_candidates *c, int *sites, int *refused, int *merged);
 /* The graph with candidate i taken. */
 tg_status tg_candidates_apply(const tg_candidates *c, int i, tg_graph **out) TG_MUST_USE;
+/* Gives the previews' memory back: they are empty from here on, and made again where they are
+ * needed. */
+void tg_candidates_forget(tg_candidates *c);
 void tg_candidates_free(tg_candidates *c); /* NULL is fine */
 
 #endif

@@ -4,7 +4,8 @@
  * search"): a queue ordered by cost; the cheapest graph is taken out, may become the best, and its
  * candidates go in unless they cost alpha times the best or were seen. A queued graph is a parent
  * and a candidate; it is built when it is taken out. Most graphs that were seen are known by a key
- * that costs no more than the change; the rest show when they are built.
+ * that costs no more than the change; the rest show when they are built. Queued candidates keep no
+ * previews: few are ever taken out.
  */
 #include "engine/base/hash.h"
 #include "engine/base/vec.h"
@@ -84,6 +85,7 @@ static void push_candidates(queue *q, source *s, double limit, tg_search_report 
         push(q, (entry){cost, q->arrivals++, s, i});
     }
     tg_lineage_free(lineage);
+    tg_candidates_forget(s->candidates);
 }
 
 static tg_status expand(queue *q, const tg_rules *rules, tg_trail *trail, const source *parent,

@@ -65,6 +65,29 @@ static int count_op(const tg_graph *g, tg_op op)
     return n;
 }
 
+static void assert_equal_previews(const tg_preview *a, const tg_preview *b)
+{
+    assert_int_equal(a->nodes_gone, b->nodes_gone);
+    assert_int_equal(a->nodes_come, b->nodes_come);
+    assert_int_equal(a->n_gone, b->n_gone);
+    assert_int_equal(a->n_come, b->n_come);
+    assert_int_equal(a->n_redirects, b->n_redirects);
+    for (int i = 0; i < a->n_gone; i++) assert_int_equal(a->gone[i], b->gone[i]);
+    for (int i = 0; i < a->n_come; i++) {
+        const tg_preview_node *x = &a->come[i], *y = &b->come[i];
+        assert_int_equal(x->op, y->op);
+        assert_int_equal(x->n_in, y->n_in);
+        assert_int_equal(x->n_attr, y->n_attr);
+        for (int k = 0; k < x->n_in; k++) assert_int_equal(x->in[k], y->in[k]);
+        for (int k = 0; k < x->n_attr; k++) assert_true(tg_attr_equal(&x->attr[k], &y->attr[k]));
+        for (int k = 0; k < x->n_out; k++) assert_true(tg_type_equal(&x->out[k], &y->out[k]));
+    }
+    for (int i = 0; i < a->n_redirects; i++) {
+        assert_int_equal(a->redirects[i].from, b->redirects[i].from);
+        assert_int_equal(a->redirects[i].to, b->redirects[i].to);
+    }
+}
+
 static void assert_equal_candidates(const tg_candidates *a, const tg_candidates *b)
 {
     assert_int_equal(tg_candidates_count(a), tg_candidates_count(b));
@@ -74,6 +97,7 @@ static void assert_equal_candidates(const tg_candidates *a, const tg_candidates 
         assert_int_equal(x->site->rule, y->site->rule);
         assert_int_equal(x->preview.change, y->preview.change);
         assert_true(x->preview.cost_delta_ms == y->preview.cost_delta_ms);
+        assert_equal_previews(&x->preview, &y->preview);
         assert_int_equal(tg_candidates_find_key(a, x->site->key), i);
     }
 }

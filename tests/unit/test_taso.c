@@ -7,6 +7,7 @@
 #include "engine/rewrite/prove.h"
 #include "engine/rewrite/rule_taso.h"
 #include "samples/maker.h"
+#include "samples/samples.h"
 
 #define RULE_FILE "rules/graph_subst.pb"
 
@@ -374,6 +375,47 @@ static void a_gate_stays(void **state)
     tg_rules_unref(rules);
 }
 
+/* ---- after steps ---------------------------------------------------------------------------- */
+
+/* Patterns that are not connected pair what changed with nodes far away. */
+static void sites_after_a_step_are_those_found_afresh(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"taso-nasrnnx1", "taso-squeezenet", "taso-bertx2"};
+    tg_rules *rules = load();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        tg_graph *g, *next;
+        tg_candidates *c, *updated, *fresh;
+        tg_rng *rng = tg_rng_new(i);
+        assert_ok(tg_sample_build(names[i], 1, true, &g));
+        assert_ok(tg_candidates_find(rules, g, NULL, &c));
+        for (int step = 0; step < 6 && tg_candidates_count(c); step++) {
+            int n = tg_candidates_count(c);
+            assert_ok(tg_candidates_apply(c, (int)tg_rng_below(rng, (uint64_t)n), &next));
+            assert_ok(tg_candidates_update(c, next, NULL, &updated));
+            assert_ok(tg_candidates_find(rules, next, NULL, &fresh));
+            assert_int_equal(tg_candidates_count(updated), tg_candidates_count(fresh));
+            for (int k = 0; k < tg_candidates_count(fresh); k++) {
+                const tg_candidate *a = tg_candidates_get(updated, k);
+                const tg_candidate *b = tg_candidates_get(fresh, k);
+                assert_true(a->site->key == b->site->key);
+                assert_true(a->preview.change == b->preview.change);
+                assert_true(tg_preview_hash(next, &a->preview) ==
+                            tg_preview_hash(next, &b->preview));
+            }
+            tg_candidates_free(fresh);
+            tg_candidates_free(c);
+            tg_graph_unref(g);
+            c = updated;
+            g = next;
+        }
+        tg_candidates_free(c);
+        tg_graph_unref(g);
+        tg_rng_free(rng);
+    }
+    tg_rules_unref(rules);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_file_holds_what_it_should),
     cmocka_unit_test(rules_that_are_the_same_are_known),
@@ -383,6 +425,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_rule_that_drops_a_factor_is_not_loaded),
     cmocka_unit_test(unsound_rewrites_are_refused),
     cmocka_unit_test(a_gate_stays),
+    cmocka_unit_test(sites_after_a_step_are_those_found_afresh),
 };
 
 static const char *why_not(void)
