@@ -26,8 +26,7 @@ static tg_status take_word(const char **at, tg_str *word)
     char quote = 0;
     const char *p = *at;
     for (; *p && (quote || !strchr(" \t\r\n", *p)); p++) {
-        bool escapes =
-            *p == '\\' && p[1] && quote != '\'' && (!quote || p[1] == '"' || p[1] == '\\');
+        bool escapes = *p == '\\' && p[1] && quote != '\'' && (!quote || strchr("\\\"$`", p[1]));
         if (escapes) tg_str_addc(word, *++p);
         else if (quote && *p == quote) quote = 0;
         else if (!quote && (*p == '\'' || *p == '"')) quote = *p;

@@ -20,8 +20,9 @@ typedef struct tg_process_result {
 } tg_process_result;
 
 /*
- * Cuts a line into words: spaces part them, '...' keeps all, "..." all but \" and \\, and outside
- * of quotes a backslash keeps the next character. *words is NULL-terminated; tg_process_words_free.
+ * Cuts a line into words as a shell does: spaces part them, '...' keeps all, "..." all but a
+ * backslash before one of " \ $ `, and outside of quotes a backslash keeps the next character.
+ * Nothing is put in place of anything. *words is NULL-terminated; tg_process_words_free.
  * Errors: TG_USAGE (a quote without an end, no word).
  */
 tg_status tg_process_words(const char *line, char ***words, int *n) TG_MUST_USE;

@@ -134,11 +134,11 @@ static void what_cannot_be_started(void **state)
 static void words_are_cut_as_a_shell_does(void **state)
 {
     (void)state;
-    static const char *const want[] = {"prog", "a b", "c\"d\\e", "f'g h", "", "$HOME;|"};
+    static const char *const want[] = {"prog", "a b", "c\"d\\e$\\x", "f'g h", "", "$HOME;|"};
     char **words;
     int n;
-    assert_ok(
-        tg_process_words(" prog 'a b'\t\"c\\\"d\\\\e\"  f\\'\"g h\" '' $HOME;| ", &words, &n));
+    assert_ok(tg_process_words(" prog 'a b'\t\"c\\\"d\\\\e\\$\\x\"  f\\'\"g h\" '' $HOME;| ",
+                               &words, &n));
     assert_int_equal(n, 6);
     for (int i = 0; i < n; i++) assert_string_equal(words[i], want[i]);
     assert_null(words[n]);
