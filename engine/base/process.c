@@ -153,12 +153,19 @@ static bool has_ended(const child *c)
 }
 
 /* Ends the whole group, also what outlived the program; its status as waitpid gives it. */
-static int reap(const child *c)
+static int reap(child *c)
 {
     int status = 0;
     kill(-c->pid, SIGKILL);
     while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {}
+    for (int i = 0; i < 2; i++)
+        if (c->fd[i] >= 0) close(c->fd[i]);
     return status;
+}
+
+static void reap_unwinding(void *c)
+{
+    (void)reap(c);
 }
 
 /* Reads until it ended and nothing is left in the pipes. */
@@ -186,10 +193,10 @@ tg_status tg_process_run(char *const *argv, const tg_process_limits *limits,
     child c = {0};
     *result = (tg_process_result){0};
     TG_TRY(start(argv, &c));
+    tg_unwind_push(reap_unwinding, &c);
     tg_status status = attend(&c, limits, result);
+    tg_unwind_pop(&c);
     int end = reap(&c);
-    for (int i = 0; i < 2; i++)
-        if (c.fd[i] >= 0) close(c.fd[i]);
     result->signal = WIFSIGNALED(end) ? WTERMSIG(end) : 0;
     result->exit_status = WIFEXITED(end) ? WEXITSTATUS(end) : 0;
     return status;

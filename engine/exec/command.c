@@ -44,10 +44,17 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
     return 0;
 }
 
+static void remove_folder(void *state)
+{
+    const command *c = state;
+    if (c->folder) nftw(c->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 static void command_close(void *state)
 {
     command *c = state;
-    if (c->folder) nftw(c->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    tg_unwind_pop(c);
+    remove_folder(c);
     tg_process_words_free(c->words);
     tg_vec_free(&c->ms);
     free(c->folder);
@@ -91,6 +98,7 @@ static tg_status command_plan(const tg_graph *g, const tg_plan_options *options,
     c->limits = (tg_process_limits){.seconds = given->timeout_s > 0 ? given->timeout_s : TIMEOUT_S,
                                     .most_bytes = MOST_OUTPUT,
                                     .job = options->job};
+    tg_unwind_push(remove_folder, c);
     tg_status status = make_folder(c);
     if (status == TG_OK) status = take_words(c, given->line);
     if (status == TG_OK) status = given->save(g, c->path);

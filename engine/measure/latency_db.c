@@ -159,12 +159,19 @@ static void set_aside(tg_latency_db *db)
     free(to);
 }
 
+static void close_lock(void *fd)
+{
+    if (*(int *)fd >= 0) close(*(int *)fd);
+}
+
 static int rebuild(tg_latency_db *db)
 {
     int lock = take_lock(db);
+    tg_unwind_push(close_lock, &lock);
     set_aside(db);
     int rc = open_patiently(db);
-    if (lock >= 0) close(lock);
+    tg_unwind_pop(&lock);
+    close_lock(&lock);
     return rc;
 }
 
