@@ -200,6 +200,17 @@ static int small(uint32_t v)
     return v > INT_MAX ? -1 : (int)v;
 }
 
+/* A few bytes must not make a policy of billions of numbers: most of a large one is in the file. */
+static tg_status check_size(const Ag__Saved__Checkpoint *file, const ag_net *net)
+{
+    enum { SMALL = 1 << 18, MISSING = 8 };
+    size_t bytes = 0;
+    for (size_t i = 0; i < file->n_tensor; i++) bytes += file->tensor[i]->value.len;
+    if (net->layout.n <= SMALL || net->layout.n / MISSING <= bytes / 4) return TG_OK;
+    return tg_fail(TG_FORMAT, "a policy of its sizes has %zu numbers, %zu are there", net->layout.n,
+                   bytes / 4);
+}
+
 static tg_status read_body(const Ag__Saved__Checkpoint *file, const ag_spec *spec, ag_checkpoint *c)
 {
     ag_shape shape = {small(file->hidden), small(file->heads), small(file->layers),
@@ -207,6 +218,11 @@ static tg_status read_body(const Ag__Saved__Checkpoint *file, const ag_spec *spe
     ag_net *net;
     if (file->n_axis != AXES) return tg_fail(TG_FORMAT, "its vocabulary is incomplete");
     if (ag_net_new(spec, shape, &net) != TG_OK) return tg_fail(TG_FORMAT, "%s", tg_message());
+    tg_status status = check_size(file, net);
+    if (status != TG_OK) {
+        ag_net_unref(net);
+        return status;
+    }
     c->seed = file->seed;
     c->episodes = file->episodes;
     c->adam_steps = file->adam_steps;
@@ -217,7 +233,6 @@ static tg_status read_body(const Ag__Saved__Checkpoint *file, const ag_spec *spe
     c->first = tg_calloc(net->layout.n, sizeof(ag_real));
     c->second = tg_calloc(net->layout.n, sizeof(ag_real));
     count_rules(file, spec, c);
-    tg_status status = TG_OK;
     for (size_t i = 0; i < file->n_tensor && status == TG_OK; i++)
         status = read_tensor(file, file->tensor[i], net, c->policy, c);
     ag_net_unref(net);

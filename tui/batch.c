@@ -3,7 +3,10 @@
 
 #include "help.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool takes_no_screen(const ui_command *c)
 {
@@ -30,6 +33,21 @@ static bool is_option(const char *word, const char *name)
     return strncmp(word, name, n) == 0 && (!word[n] || word[n] == '=');
 }
 
+/* "512M", "2G", "800000000". */
+static tg_status set_memory_limit(const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (*text < '0' || *text > '9' || errno || (*end && (!unit || end[1])) ||
+        n > (SIZE_MAX / 2) >> shift)
+        return tg_fail(TG_USAGE, "--memory-limit: a size as 512M or 2G is needed, not %s", text);
+    return tg_memory_limit_set((size_t)n << shift);
+}
+
 static tg_status parse_option(int argc, const char *const *argv, int *i, ui_options *o)
 {
     const char *word = argv[*i], *value;
@@ -41,6 +59,9 @@ static tg_status parse_option(int argc, const char *const *argv, int *i, ui_opti
     else if (is_option(word, "--set")) {
         TG_TRY(take_value(argc, argv, i, &value));
         return ui_opt_assign(value);
+    } else if (is_option(word, "--memory-limit")) {
+        TG_TRY(take_value(argc, argv, i, &value));
+        return set_memory_limit(value);
     } else {
         return tg_fail(TG_USAGE, "unknown option %s (see --help)", word);
     }
@@ -77,11 +98,13 @@ void ui_options_help(tg_str *out)
                "       regraft COMMAND [ARGUMENT...]          run a command without a screen\n\n"
                "Commands (regraft COMMAND --help tells more):\n");
     ui_commands_list(out);
-    tg_str_add(out, "\nOptions:\n"
-                    "  -q, -Q                read and write no files of the user's own\n"
-                    "  --script FILE         take keys from FILE first\n"
-                    "  --set NAME=VALUE      give an option a value\n"
-                    "  --version, --help\n\nValues of --set:\n");
+    tg_str_add(out,
+               "\nOptions:\n"
+               "  -q, -Q                read and write no files of the user's own\n"
+               "  --script FILE         take keys from FILE first\n"
+               "  --set NAME=VALUE      give an option a value\n"
+               "  --memory-limit SIZE   fail in time instead of taking more than 512M, 2G ...\n"
+               "  --version, --help\n\nValues of --set:\n");
     for (int i = 0; i < UI_OPT_COUNT; i++) {
         const ui_opt_info *o = ui_opt_info_get((ui_opt)i);
         tg_str_addf(out, "  %-26s %s (default %s)\n", o->name, o->doc, o->start);
@@ -97,11 +120,41 @@ static bool asks_help(const ui_options *o)
     return false;
 }
 
+/* Names in a message may come from a file; only the words of rules have lines. */
 static int complain(const ui_command *c, tg_status status)
 {
+    char text[2048];
+    snprintf(text, sizeof text, "%s", tg_message());
+    for (char *at = text; *at; at++)
+        if (((unsigned char)*at < 0x20 && *at != '\n' && *at != '\t') || *at == 0x7f) *at = '?';
     fflush(stdout);
-    fprintf(stderr, "regraft %s: %s\n", c->name, tg_message());
+    fprintf(stderr, "regraft %s: %s\n", c->name, text);
     return tg_status_exit(status);
+}
+
+typedef struct call {
+    const ui_options *o;
+    const ui_args *args;
+    int exit_status;
+} call;
+
+static tg_status call_command(void *ctx)
+{
+    call *c = ctx;
+    ui_app *ui = ui_app_new(NULL, true);
+    tg_status status = ui_command_call(ui, c->o->command, (ui_prefix){.n = 1}, c->args);
+    c->exit_status = ui->exit_status;
+    if (status != TG_OK) c->exit_status = complain(c->o->command, status);
+    ui_app_free(ui);
+    return TG_OK;
+}
+
+/* Where memory ran out, what is left of the interface is not worth taking apart. */
+static int run_command(const ui_options *o, const ui_args *args)
+{
+    call c = {.o = o, .args = args};
+    if (tg_protect(call_command, &c) != TG_OK) _exit(complain(o->command, TG_NOMEM));
+    return c.exit_status;
 }
 
 int ui_batch(const ui_options *o)
@@ -119,11 +172,7 @@ int ui_batch(const ui_options *o)
     if (status != TG_OK) return complain(o->command, status);
     status = ui_args_parse(&spec, o->argc, o->argv, &args);
     if (status == TG_OK) {
-        ui_app *ui = ui_app_new(NULL, true);
-        status = ui_command_call(ui, o->command, (ui_prefix){.n = 1}, &args);
-        int exit_status = ui->exit_status;
-        if (status != TG_OK) exit_status = complain(o->command, status);
-        ui_app_free(ui);
+        int exit_status = run_command(o, &args);
         ui_args_done(&args);
         ui_spec_done(&spec);
         return fflush(stdout) == 0 ? exit_status : 1;

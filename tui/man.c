@@ -105,6 +105,8 @@ static const char head[] =
     "Each command runs without a screen too.\n"
     ".SH OPTIONS\n"
     ".TP\n.BR \\-q \", \" \\-Q\nRead and write no files of the user's own.\n"
+    ".TP\n.BI \\-\\-memory-limit \" size\"\nFail with a message instead of taking more memory than "
+    "this: 512M, 2G. Mapped files do not count.\n"
     ".TP\n.BI \\-\\-script \" file\"\nTake keys from this file first.\n"
     ".TP\n.BI \\-\\-set \" name\" = value\nGive an option of the explorer a value (see below).\n"
     ".TP\n.B \\-\\-version\nPrint the version.\n"

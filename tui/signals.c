@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "signals.h"
 
+#include "engine/base/alloc.h"
 #include "term.h"
 
 #include <errno.h>
@@ -56,6 +57,15 @@ static void on_crash(int signal)
     raise(signal);
 }
 
+/* Memory ran out where nobody could go on: an end with words, and the journal is whole. */
+static void say_last(const char *line)
+{
+    ui_term_rescue();
+    ssize_t done = write(STDERR_FILENO, line, strlen(line));
+    if (journal.fd >= 0) done = write(STDERR_FILENO, journal.words, strlen(journal.words));
+    (void)done;
+}
+
 static void install(const int *list, size_t n, void (*handler)(int), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
@@ -75,6 +85,7 @@ void ui_signals_open(void)
     install(gentle, sizeof gentle / sizeof *gentle, on_signal, SA_RESTART);
     install(crash, sizeof crash / sizeof *crash, on_crash, SA_ONSTACK | SA_RESETHAND);
     signal(SIGPIPE, SIG_IGN);
+    tg_last_words(say_last);
 }
 
 int ui_signals_fd(void)

@@ -5,6 +5,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,17 +233,21 @@ tg_status ui_param_check(const ui_param *p, const char *text)
     errno = 0;
     switch (p->kind) {
     case UI_KIND_int:
-        (void)strtol(text, &end, 10);
-        if (end == text || *end || errno) {
+    case UI_KIND_count: {
+        long n = strtol(text, &end, 10);
+        if (end == text || *end || errno)
             return tg_fail(TG_USAGE, "%s: a whole number is needed, not %s", p->name, text);
-        }
+        if (p->kind == UI_KIND_count && (n < 0 || n > INT_MAX))
+            return tg_fail(TG_USAGE, "%s: a number from 0 to %d is needed, not %s", p->name,
+                           INT_MAX, text);
         return TG_OK;
-    case UI_KIND_num:
-        (void)strtod(text, &end);
-        if (end == text || *end || errno) {
+    }
+    case UI_KIND_num: {
+        double x = strtod(text, &end);
+        if (end == text || *end || errno || !isfinite(x))
             return tg_fail(TG_USAGE, "%s: a number is needed, not %s", p->name, text);
-        }
         return TG_OK;
+    }
     case UI_KIND_choice:
         if (is_choice(p->choices, text)) return TG_OK;
         return tg_fail(TG_USAGE, "%s: one of %s is needed, not %s", p->name, p->choices, text);

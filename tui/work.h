@@ -17,7 +17,7 @@
     "; --backend:choice(cpu|model|command)=cpu What measures; --command:text Program of your own " \
     "that measures: given an ONNX file, it prints milliseconds, one a line; "                      \
     "--command-timeout:num=60 Seconds that one run of it may take"
-#define OPT_THREADS "; --threads:int=1 Threads of the backend"
+#define OPT_THREADS "; --threads:count=1 Threads of the backend"
 #define OPT_RULES "; --rules:path Rule file, folder or TASO .pb in place of the built-in rules"
 
 /* Loads a model with the --dim options. Errors: TG_USAGE, those of loading. */

@@ -15,6 +15,7 @@ void tg_consts_put(tg_consts *c, tg_value v, tg_tensor t, bool owned)
 {
     tg_const *entry = tg_malloc(sizeof *entry);
     *entry = (tg_const){t, owned};
+    *(owned ? &c->made : &c->given) += (double)tg_tensor_count(&t);
     *tg_map_put(&c->index, v, NULL) = c->list.n;
     tg_vec_push(&c->list, entry);
 }

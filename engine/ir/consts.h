@@ -14,9 +14,14 @@ typedef struct tg_const {
     bool owned;
 } tg_const;
 
+/*
+ * `given` counts elements of the constants read, `made` of the values evaluated: a few bytes of a
+ * file must not become many gigabytes (tg_consts_eval).
+ */
 typedef struct tg_consts {
     tg_map index; /* value -> position in list */
     TG_VEC(tg_const *) list;
+    double given, made;
 } tg_consts;
 
 const tg_tensor *tg_consts_find(const tg_consts *c, tg_value v);
@@ -25,7 +30,9 @@ void tg_consts_done(tg_consts *c);
 
 /*
  * The tensor of a constant value, evaluated into the cache with all it needs. Iterative:
- * expressions may be deep. Errors: TG_INVALID, TG_UNSUPPORTED, those of kernels.
+ * expressions may be deep. All that is evaluated into one cache has at most 2^25 elements and 8 for
+ * each of the constants that it comes from. Errors: TG_INVALID, TG_UNSUPPORTED, TG_LIMIT, those of
+ * kernels.
  */
 tg_status tg_consts_eval(tg_consts *cache, tg_node *const *nodes, tg_value v,
                          const tg_tensor **out) TG_MUST_USE;

@@ -91,8 +91,9 @@ static tg_status call_kernel(const tg_node *node, const tg_tensor *in, tg_tensor
         out[i] = (tg_tensor){types[i].dtype, types[i].shape, NULL};
         TG_TRY(tg_type_limit(&types[i]));
         if (!tg_type_complete(&types[i])) continue;
-        if (tg_type_bytes(&types[i]) > (int64_t)1 << 40)
-            return tg_fail(TG_LIMIT, "a value is larger than 1 TB");
+        if ((uint64_t)tg_type_bytes(&types[i]) > tg_memory_limit())
+            return tg_fail(TG_LIMIT, "a value of %lld MB is larger than the memory limit, %zu MB",
+                           (long long)(tg_type_bytes(&types[i]) >> 20), tg_memory_limit() >> 20);
         out[i].data = tg_calloc(1, tg_tensor_bytes(&out[i]));
     }
     tg_call call = {row, attr, node->n_in, node->n_out, in, out, arena, runner};
@@ -122,6 +123,17 @@ tg_status tg_node_eval_with(const tg_node *node, const tg_tensor *in, tg_tensor 
     return status;
 }
 
+/* Whether the node's outputs still fit into what a cache may hold. */
+static tg_status consts_room(const tg_consts *cache, const tg_node *node)
+{
+    static const double BASE = 1 << 25, FACTOR = 8;
+    double most = BASE + FACTOR * cache->given, made = cache->made;
+    for (int i = 0; i < node->n_out; i++)
+        if (tg_type_complete(&node->out[i])) made += (double)tg_shape_count(&node->out[i].shape);
+    if (made <= most) return TG_OK;
+    return tg_fail(TG_LIMIT, "constant expressions have %.0f elements, more than %.0f", made, most);
+}
+
 /* Puts the outputs of one node whose inputs are all in the cache into the cache. */
 static tg_status consts_run(tg_consts *cache, const tg_node *node)
 {
@@ -130,6 +142,7 @@ static tg_status consts_run(tg_consts *cache, const tg_node *node)
         return tg_fail(TG_LIMIT, "%s has more than %d inputs", node->name, TG_MAX_PORTS);
     for (int i = 0; i < node->n_in; i++)
         if (node->in[i] != TG_NO_VALUE) in[i] = *tg_consts_find(cache, node->in[i]);
+    TG_TRY(consts_room(cache, node));
     TG_TRY(tg_node_eval(node, in, out));
     for (int i = 0; i < node->n_out; i++)
         tg_consts_put(cache, tg_value_of(node->id, (uint32_t)i), out[i], true);

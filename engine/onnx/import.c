@@ -39,6 +39,9 @@ static tg_status read_opsets(tg_importer *im, const Onnx__ModelProto *m)
                            "opset %lld of the default domain; the oldest read "
                            "is %d",
                            (long long)set->version, TG_ONNX_OPSET_OLDEST);
+        if (im->opset && im->opset != set->version)
+            return tg_fail(TG_INVALID, "opsets %lld and %lld of the default domain at once",
+                           (long long)im->opset, (long long)set->version);
         im->opset = set->version;
     }
     o->opsets = opsets;

@@ -2,6 +2,7 @@
 /* Tensors in files of their own, and those that a model keeps beside it. */
 #include "tests/unit/onnx_bytes.h"
 
+#include "engine/onnx/export.h"
 #include <sys/stat.h>
 
 /* ---- tensors as files ---- */
@@ -129,6 +130,81 @@ static void external_data_lies_inside(void **state)
     }
 }
 
+/* Ways out of the folder that are not spelled with dots, and things that are no files. */
+static void links_and_devices_are_refused(void **state)
+{
+    (void)state;
+    lay_out();
+    unlink(unit_temporary("outer/model/up"));
+    unlink(unit_temporary("outer/model/proc"));
+    unlink(unit_temporary("outer/model/null"));
+    unlink(unit_temporary("outer/model/loop"));
+    assert_int_equal(symlink("..", unit_temporary("outer/model/up")), 0);
+    assert_int_equal(symlink("/proc/self", unit_temporary("outer/model/proc")), 0);
+    assert_int_equal(symlink("/dev/zero", unit_temporary("outer/model/null")), 0);
+    assert_int_equal(symlink("loop", unit_temporary("outer/model/loop")), 0);
+    assert_int_equal(mkfifo(unit_temporary("outer/model/fifo"), 0600), 0);
+    refuses("up/secret", "0", TG_INVALID, "link");
+    refuses("up/model/sub/../../secret", "0", TG_INVALID, "outside");
+    refuses("proc/exe", "0", TG_INVALID, "link");
+    refuses("proc/cwd/secret", "0", TG_IO, "proc");
+    refuses("/proc/self/environ", "0", TG_INVALID, "outside");
+    refuses("null", "0", TG_INVALID, "link");
+    refuses("loop", "0", TG_IO, "loop");
+    refuses("fifo", "0", TG_IO, "not a regular file");
+    refuses("sub\\w.bin", "0", TG_INVALID, "outside");
+    refuses("..", "0", TG_INVALID, "outside");
+    refuses("./../secret", "0", TG_INVALID, "outside");
+    refuses("sub//..//..//secret", "0", TG_INVALID, "outside");
+    /* A folder of the same beginning is another folder. */
+    mkdir(unit_temporary("outer/model2"), 0700);
+    static const float w[6] = {0};
+    assert_ok(tg_write_file(unit_temporary("outer/model2/w.bin"), w, sizeof w));
+    unlink(unit_temporary("outer/model/beside"));
+    assert_int_equal(symlink("../model2/w.bin", unit_temporary("outer/model/beside")), 0);
+    refuses("beside", "0", TG_INVALID, "link");
+}
+
+static void is_unharmed(const char *path)
+{
+    char *bytes;
+    size_t n;
+    assert_ok(tg_read_file(path, 100, &bytes, &n));
+    assert_true(n == 8 && memcmp(bytes, "precious", 8) == 0);
+    free(bytes);
+}
+
+/* What is written replaces links by files; where they lead nothing is touched. */
+static void saving_follows_no_links(void **state)
+{
+    static float w[600];
+    char out[4096], data[4200];
+    tg_graph *g;
+    (void)state;
+    lay_out();
+    assert_ok(tg_write_file(unit_temporary("outer/precious"), "precious", 8));
+    snprintf(out, sizeof out, "%s", unit_temporary("outer/model/out.onnx"));
+    snprintf(data, sizeof data, "%s.data", out);
+    assert_int_equal(symlink("../precious", out), 0);
+    assert_int_equal(symlink("../precious", data), 0);
+    tg_str graph = part_graph("g");
+    put_part(&graph, IN_INPUT, part_info("x", 1, "600"));
+    put_part(&graph, IN_OUTPUT, part_info("y", 1, "600"));
+    put_part(&graph, IN_TENSOR, part_tensor("w", 1, "600", w, sizeof w));
+    put_part(&graph, IN_NODE, part_node("Add", "", "x,w", "y"));
+    tg_str m = part_model(8, 13, graph);
+    assert_ok(tg_onnx_load_memory(m.p, m.n, "model", NULL, &g));
+    assert_ok(tg_onnx_save_split(g, out, 100));
+    is_unharmed(unit_temporary("outer/precious"));
+    struct stat st;
+    assert_true(lstat(out, &st) == 0 && S_ISREG(st.st_mode));
+    assert_true(lstat(data, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= (off_t)sizeof w);
+    tg_graph_unref(g);
+    assert_ok(tg_onnx_load(out, NULL, &g));
+    tg_graph_unref(g);
+    tg_str_free(&m);
+}
+
 static void external_data_outside_is_refused(void **state)
 {
     (void)state;
@@ -154,6 +230,8 @@ static void external_data_outside_is_refused(void **state)
 static const struct CMUnitTest tests[] = {cmocka_unit_test(tensors_go_round),
                                           cmocka_unit_test(bad_tensor_files),
                                           cmocka_unit_test(external_data_lies_inside),
-                                          cmocka_unit_test(external_data_outside_is_refused)};
+                                          cmocka_unit_test(external_data_outside_is_refused),
+                                          cmocka_unit_test(links_and_devices_are_refused),
+                                          cmocka_unit_test(saving_follows_no_links)};
 
 UNIT_MAIN(tests)

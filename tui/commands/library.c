@@ -115,7 +115,7 @@ static tg_status check_rules(ui_app *ui, const ui_args *args, const tg_rules *ru
 DEFCMD(
     rules, "rules",
     "batch; [action]:choice(list|check|show) What to do (list); [name]:text A rule; "
-    "--samples:int=24 Graphs drawn for each rule (check); --tap:flag Print TAP (check)" OPT_RULES
+    "--samples:count=24 Graphs drawn for each rule (check); --tap:flag Print TAP (check)" OPT_RULES
         OPT_SEED OPT_JSON OPT_QUIET,
     "List the rewrite rules, show one, or prove them.\n\n"
     "check draws graphs that each rule fits, awkward shapes among them, runs both sides with the\n"

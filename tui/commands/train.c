@@ -106,8 +106,8 @@ DEFCMD(
     train, "train",
     "batch; model...:file Models to train on; -c --checkpoint:path Policy file, read if it is "
     "there; "
-    "--episodes:int=1000 Episodes in all; --events:folder Folder for TensorBoard and CSV curves; "
-    "--backend:choice(model|cpu)=model What the reward is measured with; --threads:int=1 Threads "
+    "--episodes:count=1000 Episodes in all; --events:folder Folder for TensorBoard and CSV curves; "
+    "--backend:choice(model|cpu)=model What the reward is measured with; --threads:count=1 Threads "
     "that play "
     "episodes" OPT_RULES OPT_DIM OPT_SEED OPT_JSON OPT_QUIET,
     "Train a policy without a screen.\n\n"
