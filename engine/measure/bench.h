@@ -56,8 +56,8 @@ tg_status tg_measure_compare(const tg_backend *backend, const tg_graph *a, const
 /*
  * The latency of each operator of its own, cache-cold, in short rounds spread over the budget; ms
  * has g->n_ids entries, 0 for what does not run, NaN for what cannot be run alone. Operators known
- * to the database are not run again. Errors: TG_UNSUPPORTED from a backend that measures whole
- * models only, TG_CANCELLED.
+ * to the database are not run again; those whose interval became narrow are kept there. Errors:
+ * TG_UNSUPPORTED from a backend that measures whole models only, TG_CANCELLED.
  */
 tg_status tg_measure_nodes(const tg_backend *backend, const tg_graph *g,
                            const tg_measure_options *options, double *ms) TG_MUST_USE;

@@ -226,12 +226,13 @@ static tg_status rounds(work *w)
     return status;
 }
 
+/* What was taken in a noisy moment is not for ever. */
 static void keep(work *w)
 {
     for (size_t i = 0; i < w->entries.n; i++) {
         entry *e = &w->entries.v[i];
         tg_latency_key key = key_of(w, e);
-        if (e->plan && e->ms.n > 1 && !w->o->no_cache)
+        if (e->plan && e->narrow && !w->o->no_cache)
             tg_latency_db_put(shared_db(), &key, e->result, (int)e->ms.n - 1);
     }
 }

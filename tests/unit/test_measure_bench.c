@@ -69,6 +69,7 @@ static void twice_the_work_is_slower(void **state)
     tg_comparison c;
     assert_ok(tg_measure_compare(cpu, a, b, &o, &c));
     assert_true(c.n >= 5 && c.ratio_low <= c.ratio && c.ratio <= c.ratio_high);
+    assert_true(fabs(c.after_ms / c.before_ms - c.ratio) < 1e-9); /* one pair, one direction */
     assert_int_equal(c.verdict, TG_SLOWER);
     assert_true(c.ratio > 1.5 && c.ratio < 6);
     tg_latency l;
