@@ -366,6 +366,23 @@ static tg_status import_scan(control *c)
     return TG_OK;
 }
 
+/* Of sequences the body is given a tensor each time. */
+static tg_status import_sequence_map(control *c)
+{
+    int n = (int)c->d.in.n;
+    tg_type *formals = TG_NEW_ARRAY(c->d.im->arena, tg_type, n + 1);
+    for (int i = 0; i < n; i++) {
+        formals[i] = type_of(c, i);
+        if (tg_dtype_is_list(formals[i].dtype)) formals[i].dtype = tg_dtype_item(formals[i].dtype);
+    }
+    tg_body body = {.item = c->item, .formals = formals, .n_formals = n};
+    TG_TRY(add_body(c, "body", &body));
+    add_attr(c, "body", TG_ATTR_OF_GRAPH(c->bodies[0]));
+    add_captured(c, n);
+    add_attr(c, "captured", TG_ATTR_OF_INT(c->n_captured));
+    return TG_OK;
+}
+
 static void name_outputs(control *c)
 {
     const Onnx__NodeProto *proto = c->d.proto;
@@ -396,15 +413,25 @@ static void keep_captured(control *c)
     }
 }
 
+typedef tg_status (*reader)(control *c);
+
+static reader reader_of(const char *op)
+{
+    static const struct {
+        const char *op;
+        reader read;
+    } readers[] = {{"If", import_if}, {"Loop", import_loop}, {"SequenceMap", import_sequence_map}};
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (strcmp(readers[i].op, op) == 0) return readers[i].read;
+    return import_scan;
+}
+
 static tg_status build(control *c)
 {
     tg_importer *im = c->d.im;
     TG_TRY(read_plain_attrs(c));
     read_inputs(c);
-    const char *op = tg_op_get(c->d.op)->name;
-    TG_TRY((strcmp(op, "If") == 0     ? import_if
-            : strcmp(op, "Loop") == 0 ? import_loop
-                                      : import_scan)(c));
+    TG_TRY(reader_of(tg_op_get(c->d.op)->name)(c));
     if ((size_t)c->d.n_out < c->d.proto->n_output || c->d.in.n > INT16_MAX)
         return tg_fail(TG_INVALID, "it has more outputs than its body");
     name_outputs(c);

@@ -4,11 +4,12 @@
  * the standard, the others stand for captured values of the graph around it, which are the last
  * inputs of the node.
  */
+#include "body.h"
 #include "cost.h"
-#include "rows.h"
 
 #include "engine/ir/eval.h"
 #include "engine/ir/graph.h"
+#include "engine/ir/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,16 @@ static int n_outputs(const tg_graph *body)
     return tg_graph_sink(body)->n_in;
 }
 
+/* Whether values of type t are what optionals of type `wide` hold: they are put into one. */
+static bool holds(tg_dtype wide, tg_dtype t)
+{
+    return t && wide != t && wide == tg_dtype_opt(t);
+}
+
 /* Whether every value of type `t` may be given where `wide` is expected. */
 static bool takes(const tg_type *wide, const tg_type *t)
 {
+    if (holds(wide->dtype, t->dtype)) return true;
     if (wide->dtype && wide->dtype != t->dtype) return false;
     if (wide->shape.rank < 0) return true;
     if (wide->shape.rank != t->shape.rank) return false;
@@ -41,7 +49,7 @@ static bool takes(const tg_type *wide, const tg_type *t)
     return true;
 }
 
-static tg_status check_takes(const tg_graph *body, int i, const tg_type *t, const char *what)
+tg_status tg_body_takes(const tg_graph *body, int i, const tg_type *t, const char *what)
 {
     const tg_type *wide = input_type(body, i);
     char a[TG_SHAPE_TEXT], b[TG_SHAPE_TEXT];
@@ -71,6 +79,8 @@ static tg_status join_types(const tg_type *a, const tg_type *b, tg_type *out)
 static tg_status stack_type(const tg_type *t, int64_t count, int64_t axis, tg_type *out)
 {
     *out = (tg_type){t->dtype, TG_SHAPE_UNKNOWN};
+    if (tg_dtype_is_list(t->dtype))
+        return tg_fail(TG_TYPE, "a %s cannot be stacked", tg_dtype_name(t->dtype));
     if (t->shape.rank < 0) return TG_OK;
     if (t->shape.rank >= TG_MAX_RANK)
         return tg_fail(TG_LIMIT, "outputs stacked have a rank above %d", TG_MAX_RANK);
@@ -81,16 +91,15 @@ static tg_status stack_type(const tg_type *t, int64_t count, int64_t axis, tg_ty
     return TG_OK;
 }
 
-/* The captured values are inputs from..n_in of the node, and as many last ones of the body. */
-static tg_status check_captured(const tg_infer *infer, const tg_graph *body, int from)
+tg_status tg_body_captured(const tg_infer *infer, const tg_graph *body, int from)
 {
     int shift = (int)body->n_inputs - infer->n_in;
     for (int i = from; i < infer->n_in; i++)
-        TG_TRY(check_takes(body, i + shift, &infer->in[i], "the value captured"));
+        TG_TRY(tg_body_takes(body, i + shift, &infer->in[i], "the value captured"));
     return TG_OK;
 }
 
-static tg_status check_counts(const tg_graph *body, int in, int out, const char *name)
+tg_status tg_body_counts(const tg_graph *body, int in, int out, const char *name)
 {
     if ((int)body->n_inputs != in)
         return tg_fail(TG_INVALID, "%s has %u inputs, not %d", name, body->n_inputs, in);
@@ -115,10 +124,10 @@ tg_status infer_if(tg_infer *infer)
     const tg_graph *a = tg_infer_attr(infer, "then_branch")->graph;
     const tg_graph *b = tg_infer_attr(infer, "else_branch")->graph;
     TG_TRY(check_truth(&infer->in[0], "the condition"));
-    TG_TRY(check_counts(a, infer->n_in - 1, infer->n_out, "then_branch"));
-    TG_TRY(check_counts(b, infer->n_in - 1, infer->n_out, "else_branch"));
-    TG_TRY(check_captured(infer, a, 1));
-    TG_TRY(check_captured(infer, b, 1));
+    TG_TRY(tg_body_counts(a, infer->n_in - 1, infer->n_out, "then_branch"));
+    TG_TRY(tg_body_counts(b, infer->n_in - 1, infer->n_out, "else_branch"));
+    TG_TRY(tg_body_captured(infer, a, 1));
+    TG_TRY(tg_body_captured(infer, b, 1));
     for (int i = 0; i < infer->n_out; i++)
         TG_TRY(join_types(output_type(a, i), output_type(b, i), &infer->out[i]));
     return TG_OK;
@@ -167,7 +176,7 @@ tg_status kernel_if(tg_call *call)
     return give_all(call, out, call->n_out);
 }
 
-static void add_body(const tg_graph *body, double times, tg_work *work)
+void tg_body_work(const tg_graph *body, double times, tg_work *work)
 {
     float ms = 0;
     for (uint32_t i = 0; i < body->n_nodes; i++) {
@@ -186,8 +195,8 @@ void work_if(const tg_attr *attr, const tg_type *in, int n_in, const tg_type *ou
 {
     (void)in, (void)n_in, (void)out, (void)n_out;
     *work = (tg_work){0};
-    add_body(attr[0].graph, 0.5, work);
-    add_body(attr[1].graph, 0.5, work);
+    tg_body_work(attr[0].graph, 0.5, work);
+    tg_body_work(attr[1].graph, 0.5, work);
 }
 
 /* ---- Loop ---------------------------------------------------------------------------------- */
@@ -232,14 +241,16 @@ tg_status infer_loop(tg_infer *infer)
     int carried = infer->n_in > 2 ? infer->n_in - 2 - captured : 0;
     if (captured < 0 || carried < 0 || carried > infer->n_out)
         return tg_fail(TG_INVALID, "its inputs and outputs do not fit each other");
-    TG_TRY(check_counts(body, 2 + carried + captured, 1 + infer->n_out, "the body"));
+    TG_TRY(tg_body_counts(body, 2 + carried + captured, 1 + infer->n_out, "the body"));
     if (has_type(infer, 1)) TG_TRY(check_truth(&infer->in[1], "the condition"));
     TG_TRY(check_truth(output_type(body, 0), "the condition of the body"));
-    TG_TRY(check_captured(infer, body, 2 + carried));
+    TG_TRY(tg_body_captured(infer, body, 2 + carried));
     for (int i = 0; i < carried; i++) {
-        TG_TRY(check_takes(body, 2 + i, &infer->in[2 + i], "the value given"));
-        TG_TRY(check_takes(body, 2 + i, output_type(body, 1 + i), "what the body makes"));
-        TG_TRY(join_types(&infer->in[2 + i], output_type(body, 1 + i), &infer->out[i]));
+        TG_TRY(tg_body_takes(body, 2 + i, &infer->in[2 + i], "the value given"));
+        TG_TRY(tg_body_takes(body, 2 + i, output_type(body, 1 + i), "what the body makes"));
+        const tg_type *made = output_type(body, 1 + i);
+        if (holds(infer->in[2 + i].dtype, made->dtype)) infer->out[i] = *made;
+        else TG_TRY(join_types(&infer->in[2 + i], made, &infer->out[i]));
     }
     int64_t rounds = rounds_known(infer, body);
     if (rounds > MOST_ROUNDS) rounds = -1;
@@ -308,6 +319,27 @@ static tg_status pile_give(loop *l, int i)
     return give(l->call, l->carried + i, &t);
 }
 
+/* Puts a value into an optional where one is expected. */
+static void hold(tg_tensor *t, tg_dtype want)
+{
+    if (!holds(want, t->dtype)) return;
+    tg_list *list = tg_list_new(1);
+    tg_list_give(list, 0, *t);
+    *t = tg_list_value(want, list);
+}
+
+/* And takes it out where the body makes what the optional holds. */
+static tg_status release(tg_tensor *t, tg_dtype want)
+{
+    if (!holds(t->dtype, want)) return TG_OK;
+    const tg_list *list = tg_list_of(t);
+    if (!list->n) return tg_fail(TG_INVALID, "an optional that holds nothing is carried out");
+    tg_tensor held = tg_tensor_copy(&list->item[0].tensor);
+    tg_tensor_free(t);
+    *t = held;
+    return TG_OK;
+}
+
 static tg_status loop_round(loop *l)
 {
     memcpy(l->in[0].data, &l->round, sizeof l->round);
@@ -318,6 +350,7 @@ static tg_status loop_round(loop *l)
     for (int i = 0; i < l->carried; i++) {
         tg_tensor_free(&l->in[2 + i]);
         l->in[2 + i] = l->out[1 + i];
+        hold(&l->in[2 + i], input_type(l->body, 2 + i)->dtype);
     }
     for (int i = 0; i < l->stacked; i++) {
         tg_tensor *t = &l->out[1 + l->carried + i];
@@ -378,6 +411,7 @@ tg_status kernel_loop(tg_call *call)
     loop_start(&l, call);
     tg_status status = loop_rounds(&l);
     for (int i = 0; i < l.carried; i++) {
+        if (status == TG_OK) status = release(&l.in[2 + i], output_type(l.body, 1 + i)->dtype);
         if (status == TG_OK) status = give(call, i, &l.in[2 + i]);
         else tg_tensor_free(&l.in[2 + i]);
     }
@@ -394,7 +428,8 @@ void work_loop(const tg_attr *attr, const tg_type *in, int n_in, const tg_type *
     (void)in, (void)n_in, (void)out, (void)n_out;
     int rounds = tg_op_attr_index(TG_OP(Loop), "rounds");
     *work = (tg_work){0};
-    add_body(attr[0].graph, attr[rounds].kind == TG_ATTR_INT ? (double)attr[rounds].i : 1, work);
+    tg_body_work(attr[0].graph, attr[rounds].kind == TG_ATTR_INT ? (double)attr[rounds].i : 1,
+                 work);
 }
 
 /* ---- Scan ---------------------------------------------------------------------------------- */
@@ -481,18 +516,18 @@ tg_status infer_scan(tg_infer *infer)
     scan s;
     int64_t length = -1;
     TG_TRY(scan_parts(infer->row, infer->attr, infer->n_in, infer->n_out, &s));
-    TG_TRY(check_counts(s.body, infer->n_in, infer->n_out, "the body"));
-    TG_TRY(check_captured(infer, s.body, s.states + s.scanned));
+    TG_TRY(tg_body_counts(s.body, infer->n_in, infer->n_out, "the body"));
+    TG_TRY(tg_body_captured(infer, s.body, s.states + s.scanned));
     TG_TRY(check_lists(infer, &s));
     for (int i = 0; i < s.states; i++) {
-        TG_TRY(check_takes(s.body, i, &infer->in[i], "the state given"));
-        TG_TRY(check_takes(s.body, i, output_type(s.body, i), "what the body makes"));
+        TG_TRY(tg_body_takes(s.body, i, &infer->in[i], "the state given"));
+        TG_TRY(tg_body_takes(s.body, i, output_type(s.body, i), "what the body makes"));
         TG_TRY(join_types(&infer->in[i], output_type(s.body, i), &infer->out[i]));
     }
     for (int i = 0; i < s.scanned; i++) {
         tg_type slice;
         TG_TRY(slice_type(&infer->in[s.states + i], item(s.in_axes, i), &length, &slice));
-        TG_TRY(check_takes(s.body, s.states + i, &slice, "a part of the scan input"));
+        TG_TRY(tg_body_takes(s.body, s.states + i, &slice, "a part of the scan input"));
     }
     for (int i = s.states; i < infer->n_out; i++)
         TG_TRY(stack_type(output_type(s.body, i), length, item(s.out_axes, i - s.states),
@@ -637,5 +672,5 @@ void work_scan(const tg_attr *attr, const tg_type *in, int n_in, const tg_type *
     (void)out;
     for (int i = 0; i < s.scanned; i++)
         if (slice_type(&in[s.states + i], item(s.in_axes, i), &length, &slice) != TG_OK) return;
-    add_body(s.body, length < 0 ? 1 : (double)length, work);
+    tg_body_work(s.body, length < 0 ? 1 : (double)length, work);
 }
