@@ -5,6 +5,7 @@
 #include "engine/base/log.h"
 #include "engine/base/rng.h"
 #include "engine/ir/eval.h"
+#include "engine/ir/list.h"
 #include "engine/ops/cost.h"
 #include "engine/ops/ops.h"
 #include "reference.h"
@@ -35,20 +36,51 @@ static void draw(tg_tensor *t, tg_rng *rng, manner how)
     }
 }
 
+/* A value of the type, whose shape is complete. */
+static tg_tensor draw_tensor(const tg_type *type, tg_rng *rng, manner how)
+{
+    tg_tensor t = {type->dtype, type->shape, NULL};
+    t.data = tg_calloc(1, tg_tensor_bytes(&t) + 1);
+    draw(&t, rng, how);
+    return t;
+}
+
+/*
+ * Shapes in lists are not known: lists of two, or single numbers where these did not do. Sequences
+ * have three items, optionals hold something.
+ */
+static tg_tensor draw_list(tg_dtype dtype, tg_rng *rng, manner how)
+{
+    enum { ITEMS = 3, SIZE = 2 };
+    tg_dtype held = tg_dtype_item(dtype);
+    tg_type item = {held, how == ZERO_INTEGERS ? (tg_shape){.rank = 0} : tg_shape_of(SIZE)};
+    tg_list *list = tg_list_new((unsigned)dtype & TG_OPT ? 1 : ITEMS);
+    for (int64_t i = 0; i < list->n; i++)
+        tg_list_give(list, i,
+                     tg_dtype_is_list(held) ? draw_list(held, rng, how)
+                                            : draw_tensor(&item, rng, how));
+    return tg_list_value(dtype, list);
+}
+
+static bool can_draw(const tg_type *type)
+{
+    return tg_dtype_is_list(type->dtype) || tg_type_complete(type);
+}
+
 static tg_status draw_all(const tg_graph *g, uint64_t seed, const manner *how, tg_tensor **tensors)
 {
     char label[64];
     for (uint32_t i = 0; i < g->n_inputs; i++)
-        if (!tg_type_complete(g->nodes[g->inputs[i]]->out))
+        if (!can_draw(g->nodes[g->inputs[i]]->out))
             return tg_fail(TG_SHAPE, "the shape of input %s is not known",
                            tg_graph_label(g, g->inputs[i], label, sizeof label));
     tg_rng *rng = tg_rng_new(seed);
     tg_tensor *all = tg_calloc(g->n_inputs + 1, sizeof *all);
     for (uint32_t i = 0; i < g->n_inputs; i++) {
         const tg_type *type = g->nodes[g->inputs[i]]->out;
-        all[i] = (tg_tensor){type->dtype, type->shape, NULL};
-        all[i].data = tg_calloc(1, tg_tensor_bytes(&all[i]) + 1);
-        draw(&all[i], rng, how ? how[i] : ANY);
+        manner manner = how ? how[i] : ANY;
+        all[i] = tg_dtype_is_list(type->dtype) ? draw_list(type->dtype, rng, manner)
+                                               : draw_tensor(type, rng, manner);
     }
     tg_rng_free(rng);
     *tensors = all;
