@@ -129,6 +129,19 @@ static void renumber(const work *w, const uint32_t *to, tg_value *v)
     *v = tg_value_of(n_ids + to[tg_value_node(*v) - n_ids], tg_value_port(*v));
 }
 
+/* A new node that goes at once takes the place of a value that only new nodes read. */
+static void drop_redirects(work *w)
+{
+    uint32_t n_ids = w->p->g->n_ids;
+    int kept = 0;
+    for (int i = 0; i < w->n; i++) {
+        uint32_t to = tg_value_node(w->redirects[i].to);
+        if (to >= n_ids && !w->come_count[to - n_ids]) continue;
+        w->redirects[kept++] = w->redirects[i];
+    }
+    w->n = kept;
+}
+
 /* Drops new nodes that nothing uses and gives the others their final ids. */
 static void prune(work *w)
 {
@@ -145,6 +158,7 @@ static void prune(work *w)
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < w->d.come.v[i].n_in; k++)
             renumber(w, to, (tg_value *)(uintptr_t)&w->d.come.v[i].in[k]);
+    drop_redirects(w);
     for (int i = 0; i < w->n; i++) renumber(w, to, &w->redirects[i].to);
 }
 

@@ -302,11 +302,12 @@ static tg_status take_out(saturation *s)
 tg_status tg_saturate_run(const tg_search *search, const tg_rules *rules, const tg_graph *g,
                           const tg_search_options *o, tg_search_report *r, tg_trail **best)
 {
-    (void)search;
     saturation s = {.rules = rules, .o = o, .r = r, .root = tg_trail_root(g)};
-    s.best = tg_trail_ref(s.root);
+    /* What limits keep from being taken out must not be worse than what costs nothing to find. */
+    tg_status status = tg_greedy_run(search, rules, g, o, r, &s.best);
+    if (status != TG_OK) s.best = tg_trail_ref(s.root);
     egraph_init(&s.e);
-    tg_status status = begin(&s, g);
+    if (status == TG_OK) status = begin(&s, g);
     if (status == TG_OK) status = explore(&s);
     if (status == TG_OK) {
         bool full = s.next < s.queue.n;

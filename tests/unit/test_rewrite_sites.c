@@ -179,6 +179,31 @@ static void far_sites_are_kept(void **state)
     tg_rules_unref(rules);
 }
 
+/* One matched node feeds the other: what replaces it has no reader and must not come at all. */
+static void what_only_new_nodes_read_is_not_replaced(void **state)
+{
+    (void)state;
+    tg_rules *rules = rule_of("given x  z\n"
+                              "from u = Relu(x)\n"
+                              "       v = Sub(z, x)\n"
+                              "to   u = Max(x, 0)\n"
+                              "       v = Neg(Sub(x, z))");
+    tg_graph *g = graph_of("x", "r = Relu(x)\n       y = Sub(r, x)", "", "y = Sub(Relu(x), x)");
+    tg_candidates *c;
+    assert_ok(tg_candidates_find(rules, g, NULL, &c));
+    assert_int_equal(tg_candidates_count(c), 1);
+    const tg_preview *p = &tg_candidates_get(c, 0)->preview;
+    tg_graph *next;
+    assert_int_equal(p->n_redirects, 1);
+    assert_int_equal(p->nodes_come, 2);
+    assert_ok(tg_candidates_apply(c, 0, &next));
+    assert_as_previewed(g, next, p);
+    tg_graph_unref(next);
+    tg_candidates_free(c);
+    tg_graph_unref(g);
+    tg_rules_unref(rules);
+}
+
 static void any_number_of_products_become_one(void **state)
 {
     (void)state;
@@ -431,6 +456,7 @@ static void a_cancelled_search_stops(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(updates_equal_fresh_finds),
     cmocka_unit_test(far_sites_are_kept),
+    cmocka_unit_test(what_only_new_nodes_read_is_not_replaced),
     cmocka_unit_test(any_number_of_products_become_one),
     cmocka_unit_test(values_that_others_read_stay),
     cmocka_unit_test(cycles_are_refused),
