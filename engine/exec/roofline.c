@@ -40,8 +40,7 @@ static tg_status model_load(void *state, const tg_tensor *in)
     model *m = state;
     for (uint32_t i = 0; i < m->g->n_inputs; i++) {
         tg_tensor_free(&m->in[i]);
-        m->in[i] = in[i];
-        m->in[i].data = tg_memdup(in[i].data, tg_tensor_bytes(&in[i]));
+        m->in[i] = tg_tensor_copy(&in[i]);
     }
     return TG_OK;
 }

@@ -124,8 +124,8 @@ tg_status kernel_string_split(tg_call *call)
     tg_shape shape = call->in[0].shape;
     shape.dim[shape.rank++] = longest;
     TG_TRY(tg_type_limit(&(tg_type){TG_STR, shape}));
-    if (tg_shape_count(&shape) > (int64_t)1 << 32)
-        return tg_fail(TG_LIMIT, "more than 2^32 pieces, with those that are filled up");
+    if (tg_shape_count(&shape) > (int64_t)1 << 28)
+        return tg_fail(TG_LIMIT, "more than 2^28 pieces, with those that are filled up");
     tg_call_alloc(call, 0, TG_STR, shape);
     for (int64_t i = 0; i < n; i++) cut(&c, &x[i], strings_of(&call->out[0]) + i * longest);
     return TG_OK;

@@ -5,6 +5,7 @@
 set -eu
 data=${ONNX_TESTDATA:-/usr/share/libonnx-testdata/data}
 [ -d "$data/node" ] || { echo "1..0 # SKIP no $data"; exit 0; }
+# shellcheck source=tests/batch/tap.sh
 . "${REGRAFT_SOURCE:-.}/tests/batch/tap.sh"
 
 # FOLDER LEAST: at least so many of its cases pass, and none fails.

@@ -66,8 +66,10 @@ DEFCMD(
     "output_K.pb; "
     "--backend:choice(cpu|reference)=cpu What runs" OPT_THREADS OPT_DIM OPT_QUIET,
     "Run a model on tensors.\n\n"
-    "Inputs are ONNX TensorProto files, taken by the name inside, else by their number. Symbolic\n"
-    "dimensions take the sizes of the inputs.")
+    "Inputs are files of an ONNX TensorProto, of a SequenceProto or OptionalProto where the model\n"
+    "takes one, taken by the name inside, else by their number. Symbolic dimensions take the "
+    "sizes\n"
+    "of the inputs.")
 {
     ui_dataset inputs = {0};
     if (!ui_arg(args, "inputs") || !ui_arg(args, "outputs"))
@@ -309,8 +311,10 @@ DEFCMD(
     "--backend:choice(cpu|reference)=cpu What runs; --verbose:flag Name what passed too" OPT_RULES
         OPT_THREADS OPT_DIM OPT_JSON OPT_QUIET,
     "Compare models with the outputs stored beside them.\n\n"
-    "DIR holds model.onnx and test_data_set_K/input_J.pb, output_J.pb, or folders that do. Exit\n"
-    "status 3 if any case failed.")
+    "DIR holds model.onnx and test_data_set_K/input_J.pb, output_J.pb, or folders that do. What "
+    "is\n"
+    "no test is skipped and named: numbers drawn at random, training, data that contradict their\n"
+    "model. Exit status 3 if any case failed.")
 {
     conform c = {.ui = ui, .args = args, .cases = json_array()};
     tg_status status = TG_OK;
