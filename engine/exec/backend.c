@@ -78,6 +78,11 @@ tg_status tg_plan_time(tg_plan *plan, tg_sample *sample)
     return plan->backend->time(plan->state, sample);
 }
 
+int tg_plan_ready(const tg_plan *plan)
+{
+    return plan->backend->ready ? plan->backend->ready(plan->state) : 0;
+}
+
 tg_status tg_plan_profile(tg_plan *plan, double *ms)
 {
     return plan->backend->profile(plan->state, ms);

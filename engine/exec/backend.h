@@ -68,6 +68,7 @@ typedef struct tg_backend {
     tg_status (*load)(void *state, const tg_tensor *in);
     tg_status (*run)(void *state, tg_tensor *out);
     tg_status (*time)(void *state, tg_sample *sample);
+    int (*ready)(void *state); /* samples that `time` has already; NULL: none ever */
     tg_status (*profile)(void *state, double *ms);
     void (*close)(void *state);
 } tg_backend;
@@ -96,6 +97,8 @@ tg_status tg_plan_run(tg_plan *plan, const tg_tensor *in, tg_tensor *out) TG_MUS
 tg_status tg_plan_load(tg_plan *plan, const tg_tensor *in) TG_MUST_USE;
 /* One timed run on the inputs loaded last; outputs stay inside. */
 tg_status tg_plan_time(tg_plan *plan, tg_sample *sample) TG_MUST_USE;
+/* How many of the next runs cost nothing, because a program has told their times already. */
+int tg_plan_ready(const tg_plan *plan);
 
 /*
  * One run, each step timed: adds to ms[id] the wall time of the step that node `id` of the graph

@@ -196,6 +196,12 @@ static tg_status command_time(void *state, tg_sample *sample)
     return TG_OK;
 }
 
+static int command_ready(void *state)
+{
+    const command *c = state;
+    return (int)(c->ms.n - c->next);
+}
+
 /* ---- what it cannot do ---- */
 
 static tg_status command_load(void *state, const tg_tensor *in)
@@ -225,6 +231,7 @@ const tg_backend tg_backend_command = {
     .load = command_load,
     .run = command_run,
     .time = command_time,
+    .ready = command_ready,
     .profile = command_profile,
     .close = command_close,
 };

@@ -8,10 +8,11 @@
 
 enum { LEAST_SAMPLES = 5, BLOCKS = 16 };
 
-static bool goes_on(const tg_measure_options *o, int64_t start, size_t n)
+static bool goes_on(const tg_plan *plan, const tg_measure_options *o, int64_t start, size_t n)
 {
     if (n < LEAST_SAMPLES) return true;
-    return n < TG_TIMING_MOST && tg_timing_since(start) < o->budget_ms;
+    bool time = tg_timing_since(start) < o->budget_ms || tg_plan_ready(plan);
+    return n < TG_TIMING_MOST && time;
 }
 
 static tg_status collect(tg_plan *plan, const tg_measure_options *o, tg_samples *x)
@@ -20,7 +21,7 @@ static tg_status collect(tg_plan *plan, const tg_measure_options *o, tg_samples 
     double wall, cpu;
     TG_TRY(tg_timing_warm_up(plan, o, &repeats));
     int64_t start = tg_clock_ns();
-    while (goes_on(o, start, x->n)) {
+    while (goes_on(plan, o, start, x->n)) {
         TG_TRY(tg_job_poll(o->job));
         TG_TRY(tg_timing_sample(plan, repeats, &wall, &cpu));
         tg_vec_push(x, wall);

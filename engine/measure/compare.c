@@ -87,7 +87,8 @@ static tg_status one_round(duel *d)
 /* At least half of the time is for measuring. */
 static bool session_goes_on(const duel *d, int rounds, int64_t start)
 {
-    if (!rounds) return true;
+    bool ready = tg_plan_ready(d->plan[0]) && tg_plan_ready(d->plan[1]);
+    if (!rounds || (ready && rounds < TG_TIMING_MOST)) return true;
     double spent = tg_timing_since(start);
     return rounds < TG_TIMING_MOST / TG_CONTEST_MOST / 4 + 1 &&
            (spent < d->o->budget_ms / SHARE || spent < d->plan_ms);

@@ -66,6 +66,8 @@ static void lines_are_samples(void **state)
     assert_true(l.median_ms == 3);
     assert_true(l.low_ms >= 1 && l.high_ms <= 5);
     assert_true(isnan(l.sum_of_operators_ms));
+    assert_ok(measure(script("many", "seq 1 30"), 0, &l));
+    assert_int_equal(l.n, 30); /* what a run has told is not thrown away */
 }
 
 static void the_program_runs_until_there_is_enough(void **state)
@@ -228,11 +230,14 @@ static void two_graphs_are_compared(void **state)
     tg_graph *b = net_done(&m, net_node(&m, "MatMul", "", x, net_weight(&m, tg_shape_of(4, 64))));
     tg_measure_options o = {
         .budget_ms = 50,
-        .command = {script("counts", "n=$(wc -c <\"$1\"); echo $n; echo $n"), 0, tg_onnx_save}};
+        .command = {script("counts", "n=$(wc -c <\"$1\"); for i in 0 1 2 3 4 5 6 7 8 9 \"\" \"\" 1 "
+                                     "2 3 4 5 6 7 8; do echo $n; done"),
+                    0, tg_onnx_save}};
     tg_comparison c;
     assert_ok(tg_measure_compare(tg_backend_find("command"), a, b, &o, &c));
     assert_int_equal(c.verdict, TG_SLOWER);
     assert_true(c.ratio > 2 && fabs(c.after_ms / c.before_ms - c.ratio) < 1e-9);
+    assert_true(c.n % 10 == 0); /* all of each run */
     assert_ok(tg_measure_compare(tg_backend_find("command"), a, a, &o, &c));
     assert_int_equal(c.verdict, TG_SAME);
     assert_int_equal(entries(folder), 0);
