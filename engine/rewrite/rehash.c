@@ -21,6 +21,8 @@ typedef struct rehasher {
     const tg_preview *p;
     uint64_t *hash, *fresh, *queue, *come_hash;
     uint64_t *replaced; /* bits of the makers of replaced values */
+    uint32_t limit;     /* nodes at later positions do not matter */
+    bool cycles_only;   /* nothing is hashed */
 } rehasher;
 
 static bool has_bit(const uint64_t *bits, uint32_t i)
@@ -129,20 +131,28 @@ static uint32_t first_reader(const tg_graph *g, const tg_preview *p, uint64_t *q
     return first;
 }
 
-/* True if everything that new nodes read, and every old value that is a result, is before `at`. */
-static bool all_before(const tg_graph *g, const tg_preview *p, uint32_t at)
+/* The last position of what new nodes read and of the old values that are results; at least 0. */
+static uint32_t last_read(const tg_graph *g, const tg_preview *p)
 {
+    uint32_t last = 0;
     for (int i = 0; i < p->n_come; i++)
         for (int k = 0; k < p->come[i].n_in; k++) {
             tg_value v = p->come[i].in[k];
             if (v == TG_NO_VALUE || tg_value_node(v) >= g->n_ids) continue;
-            if (g->position[tg_value_node(v)] >= at) return false;
+            uint32_t at = g->position[tg_value_node(v)];
+            if (at > last) last = at;
         }
     for (int i = 0; i < p->n_redirects; i++) {
         uint32_t id = tg_value_node(p->redirects[i].to);
-        if (id < g->n_ids && g->position[id] >= at) return false;
+        if (id < g->n_ids && g->position[id] > last) last = g->position[id];
     }
-    return true;
+    return last;
+}
+
+/* True if all of that is before `at`, where a result is first read. */
+static bool all_before(const tg_graph *g, const tg_preview *p, uint32_t at)
+{
+    return last_read(g, p) < at;
 }
 
 static void hash_old(rehasher *r, uint32_t id)
@@ -192,7 +202,7 @@ static void add_edge(tangle *t, tg_value v, uint32_t to)
 
 static void list_old(tangle *t, uint32_t at)
 {
-    for (; (at = next_queued(t->r, at)) != UINT32_MAX; at++) {
+    for (; (at = next_queued(t->r, at)) != UINT32_MAX && at <= t->r->limit; at++) {
         uint32_t id = t->r->g->order[at];
         *tg_map_put(&t->index, id, NULL) = t->old.n;
         tg_vec_push(&t->old, id);
@@ -234,8 +244,8 @@ static bool untangle(tangle *t)
     while (t->ready.n) {
         uint32_t v = tg_vec_pop(&t->ready);
         done++;
-        if (v < come) hash_new(t->r, v);
-        else hash_old(t->r, t->old.v[v - come]);
+        if (!t->r->cycles_only && v < come) hash_new(t->r, v);
+        else if (!t->r->cycles_only) hash_old(t->r, t->old.v[v - come]);
         for (uint32_t e = t->first[v]; e < t->first[v + 1]; e++)
             if (--t->degree[t->next[e]] == 0) tg_vec_push(&t->ready, t->next[e]);
     }
@@ -275,11 +285,13 @@ static bool run(rehasher *r, uint64_t *hash)
     return ok;
 }
 
-/* False: the rewrite makes a cycle. */
+/* False: the rewrite makes a cycle. hash NULL: only that is asked. */
 static bool rehash(const tg_graph *g, const tg_preview *p, uint64_t *hash)
 {
     size_t ids = g->n_ids / 64 + 1;
-    rehasher r = {.g = g, .p = p};
+    uint64_t ignored;
+    rehasher r = {.g = g, .p = p, .limit = UINT32_MAX, .cycles_only = !hash};
+    if (!hash) r.limit = last_read(g, p); /* a cycle leads back to there */
     r.fresh = tg_calloc(2 * ids + g->n_nodes / 64 + 1, sizeof *r.fresh);
     r.replaced = r.fresh + ids;
     r.queue = r.replaced + ids;
@@ -287,7 +299,7 @@ static bool rehash(const tg_graph *g, const tg_preview *p, uint64_t *hash)
     r.come_hash = r.hash + g->n_ids;
     for (int i = 0; i < p->n_redirects; i++)
         set_bit(r.replaced, tg_value_node(p->redirects[i].from));
-    bool ok = run(&r, hash);
+    bool ok = run(&r, hash ? hash : &ignored);
     free(r.fresh);
     free(r.hash);
     return ok;
@@ -308,8 +320,7 @@ bool rehash_tangles(const tg_graph *g, const tg_preview *p)
 
 bool rehash_acyclic(const tg_graph *g, const tg_preview *p)
 {
-    uint64_t ignored;
-    return !rehash_tangles(g, p) || rehash(g, p, &ignored);
+    return !rehash_tangles(g, p) || rehash(g, p, NULL);
 }
 
 /* ---- the change itself ---------------------------------------------------------------------- */
