@@ -136,6 +136,30 @@ static void fact(ui_text *out, const char *label, tg_str *words, int width)
     tg_str_clear(words);
 }
 
+/* The operators of each body, in their order. */
+static void describe_bodies(const tg_node *node, int width, ui_text *out)
+{
+    enum { SHOWN = 24 };
+    int n;
+    char label[128];
+    const tg_attr_spec *spec = tg_op_attrs(node->op, &n);
+    for (int i = 0; node->attrs->graphs && i < n; i++) {
+        tg_str words = {0};
+        const tg_graph *body = node->attrs->a[i].graph;
+        if (node->attrs->a[i].kind != TG_ATTR_GRAPH) continue;
+        uint32_t shown = 0;
+        for (uint32_t k = 0; k < body->n_nodes && shown < SHOWN; k++) {
+            const tg_node *inner = body->nodes[body->order[k]];
+            if (inner->constant || inner->op < TG_OP_OPAQUE || inner->op == TG_OP_SINK) continue;
+            tg_str_addf(&words, "%s%s %s", shown++ ? ", " : "", tg_op_get(inner->op)->name,
+                        tg_graph_label(body, inner->id, label, sizeof label));
+        }
+        if (shown == SHOWN) tg_str_add(&words, " …");
+        fact(out, spec[i].name, &words, width);
+        tg_str_free(&words);
+    }
+}
+
 static void describe_node(const ui_session *s, const tg_row *row, int width, ui_text *out)
 {
     const tg_graph *g = graph_of(s);
@@ -144,6 +168,7 @@ static void describe_node(const ui_session *s, const tg_row *row, int width, ui_
     ui_diff_fact(out, "op", row->op, width);
     add_attributes(node, &words);
     fact(out, "attrs", &words, width);
+    describe_bodies(node, width, out);
     add_values(g, node, &words);
     fact(out, "reads", &words, width);
     add_readers(g, node, &words);

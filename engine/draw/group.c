@@ -50,6 +50,21 @@ static const char *op_name(const tg_node *node)
     return node->op == TG_OP_OPAQUE ? tg_node_attr(node, "op_type")->s : tg_op_get(node->op)->name;
 }
 
+/* "Relu"; of an operator that has bodies what they hold: "If then 12 else 9". */
+static const char *op_words(tg_arena *arena, const tg_node *node)
+{
+    int n;
+    const tg_attr_spec *specs = tg_op_attrs(node->op, &n);
+    const char *words = op_name(node);
+    for (int i = 0; node->attrs->graphs && i < n; i++) {
+        const tg_attr *a = &node->attrs->a[i];
+        if (a->kind != TG_ATTR_GRAPH) continue;
+        words = tg_arena_printf(arena, "%s %.*s %u", words, (int)strcspn(specs[i].name, "_"),
+                                specs[i].name, tg_graph_op_count(a->graph));
+    }
+    return words;
+}
+
 static tg_row *add_row(group *w, const uint32_t *nodes, uint32_t n)
 {
     tg_row *row = &w->rows[w->d->n_rows];
@@ -69,7 +84,7 @@ static void add_node(group *w, const tg_block *b, const uint32_t *id)
     const tg_node *node = w->g->nodes[*id];
     tg_row *row = add_row(w, id, 1);
     row->block = b->key;
-    row->op = op_name(node);
+    row->op = op_words(w->d->arena, node);
     row->label = tg_arena_strdup(w->d->arena, tg_graph_label(w->g, *id, label, sizeof label));
     row->n_weights = weights_of(w->g, node);
     if (node->n_out) row->type = node->out[0];

@@ -67,6 +67,23 @@ static bool can_draw(const tg_type *type)
     return tg_dtype_is_list(type->dtype) || tg_type_complete(type);
 }
 
+/* The number that an input is compared with, if it is a constant of the graph. */
+static bool compared_with(const tg_graph *g, uint32_t input, int64_t *x)
+{
+    uint32_t n;
+    const tg_use *use = tg_graph_uses(g, input, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        const tg_node *node = g->nodes[use[i].node];
+        if (node->op != TG_OP(Equal) || node->n_in != 2) continue;
+        const tg_node *other = tg_graph_maker(g, node->in[1 - use[i].slot]);
+        if (other->op != TG_OP_CONST || tg_shape_count(&other->out[0].shape) != 1) continue;
+        tg_tensor t = tg_node_tensor(other);
+        *x = tg_tensor_i64(&t, 0);
+        return true;
+    }
+    return false;
+}
+
 static tg_status draw_all(const tg_graph *g, uint64_t seed, const manner *how, tg_tensor **tensors)
 {
     char label[64];
@@ -81,6 +98,10 @@ static tg_status draw_all(const tg_graph *g, uint64_t seed, const manner *how, t
         manner manner = how ? how[i] : ANY;
         all[i] = tg_dtype_is_list(type->dtype) ? draw_list(type->dtype, rng, manner)
                                                : draw_tensor(type, rng, manner);
+        int64_t x;
+        if (type->dtype == TG_I64 && tg_tensor_count(&all[i]) == 1 &&
+            compared_with(g, g->inputs[i], &x))
+            tg_tensor_set_i64(&all[i], 0, x);
     }
     tg_rng_free(rng);
     *tensors = all;
@@ -216,23 +237,6 @@ static bool has_bodies(const tg_graph *g)
     return false;
 }
 
-/* The number that an input is compared with, if it is a constant of the graph. */
-static bool compared_with(const tg_graph *g, uint32_t input, int64_t *x)
-{
-    uint32_t n;
-    const tg_use *use = tg_graph_uses(g, input, &n);
-    for (uint32_t i = 0; i < n; i++) {
-        const tg_node *node = g->nodes[use[i].node];
-        if (node->op != TG_OP(Equal) || node->n_in != 2) continue;
-        const tg_node *other = tg_graph_maker(g, node->in[1 - use[i].slot]);
-        if (other->op != TG_OP_CONST || tg_shape_count(&other->out[0].shape) != 1) continue;
-        tg_tensor t = tg_node_tensor(other);
-        *x = tg_tensor_i64(&t, 0);
-        return true;
-    }
-    return false;
-}
-
 /* Conditions that are inputs, or compare one with a number, take the other way. */
 static void flip_conditions(const tg_graph *g, tg_tensor *in)
 {
@@ -241,7 +245,7 @@ static void flip_conditions(const tg_graph *g, tg_tensor *in)
         if (tg_dtype_is_list(in[i].dtype) || tg_tensor_count(&in[i]) != 1) continue;
         if (in[i].dtype == TG_BOOL) tg_tensor_set_i64(&in[i], 0, !tg_tensor_i64(&in[i], 0));
         else if (in[i].dtype == TG_I64 && compared_with(g, g->inputs[i], &x))
-            tg_tensor_set_i64(&in[i], 0, x);
+            tg_tensor_set_i64(&in[i], 0, x + 1);
     }
 }
 

@@ -6,8 +6,8 @@
 #include "engine/ir/graph.h"
 
 /*
- * Random inputs that suit the types: floats N(0, 1), integers 0 or 1 (good indices everywhere),
- * bools. *tensors is an array of n_inputs tensors; free with tg_inputs_free. Errors: TG_SHAPE if an
+ * Random inputs that suit the types: floats N(0, 1), integers 0 or 1 (good indices everywhere) or,
+ * of one alone that is compared with a constant, that one, bools. *tensors is an array of n_inputs tensors; free with tg_inputs_free. Errors: TG_SHAPE if an
  * input's shape is not known.
  */
 tg_status tg_inputs_draw(const tg_graph *g, uint64_t seed, tg_tensor **tensors) TG_MUST_USE;

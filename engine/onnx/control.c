@@ -132,21 +132,22 @@ static tg_status import_graph(tg_importer *outer, const Onnx__GraphProto *proto,
     return status;
 }
 
-static int *count_bodies(tg_importer *im)
+static tg_importer *outermost(tg_importer *im)
 {
     while (im->outer) im = im->outer;
-    return &im->bodies;
+    return im;
 }
 
 /* In two tries: with the shapes of what it reads, and without. */
 static tg_status import_either(tg_importer *im, const Onnx__GraphProto *proto, tg_body *body,
                                tg_graph **g)
 {
-    int *count = count_bodies(im);
-    body->shapes = *count < KEEN;
-    if (++*count > ENOUGH) return tg_fail(TG_UNSUPPORTED, "too many bodies");
+    tg_importer *all = outermost(im);
+    body->shapes = all->bodies < KEEN;
+    if (++all->bodies > ENOUGH) return tg_fail(TG_UNSUPPORTED, "too many bodies");
     tg_status status = import_graph(im, proto, body, g);
     if (status == TG_OK || !body->shapes) return status;
+    all->misfits++;
     body->shapes = false;
     tg_type *bare = TG_NEW_ARRAY(im->arena, tg_type, body->n_formals + 1);
     for (int i = 0; i < body->n_formals; i++)

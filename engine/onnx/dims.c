@@ -78,12 +78,27 @@ static int64_t value_of(const Onnx__TensorShapeProto__Dimension *dim)
     return valued ? dim->dim_value : -1;
 }
 
+/*
+ * Some writers give a dimension of any size the size 0: it is one if somebody gives it another.
+ */
+static bool is_open(const tg_importer *im, const char *input, const tg_dim_name *place)
+{
+    const tg_load_options *opt = im->dims.opt;
+    const char *name = tg_arena_printf(im->arena, "%s axis %u", input, place->axis);
+    const tg_shape *shape = given_shape(&im->dims, input, place->index);
+    if (shape) return (int64_t)place->axis < shape->rank && shape->dim[place->axis] > 0;
+    for (int i = 0; opt && i < opt->n_dims; i++)
+        if (strcmp(opt->dims[i].name, name) == 0) return true;
+    return false;
+}
+
 static tg_status input_dim(tg_importer *im, const char *input, const tg_dim_name *place,
                            const Onnx__TensorShapeProto__Dimension *dim, int64_t *size)
 {
     const char *param = param_of(dim);
     *size = value_of(dim);
-    if (*size >= 0) return TG_OK;
+    if (*size > 0 || (*size == 0 && !is_open(im, input, place))) return TG_OK;
+    if (*size == 0) *size = -1;
     if (*size < -1)
         return tg_fail(TG_INVALID, "input %s has the dimension %lld", input, (long long)*size);
     im->frame->symbolic = true;

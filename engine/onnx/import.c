@@ -3,6 +3,7 @@
 
 #include "engine/base/log.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,6 +252,10 @@ static tg_status import_model(tg_importer *im, tg_graph **g)
     TG_TRY(tg_build_done(im->b, &made));
     tg_import_prune(im->frame, made);
     im->origin->hash = made->hash;
+    if (im->silent && im->misfits) {
+        *g = made;
+        return TG_OK;
+    }
     note_dims(im);
     note_carried(im);
     note_node_names(im);
@@ -279,9 +284,17 @@ static void importer_done(tg_importer *im)
     tg_arena_free(im->arena);
 }
 
-/* Takes over the reference to `file`. *open says whether dimensions were guessed. */
+/* One way of reading a file: what symbolic dimensions become, and how well that fits. */
+typedef struct attempt {
+    int64_t guess;
+    bool last;   /* the notes are said even if bodies do not fit */
+    bool open;   /* dimensions were guessed */
+    int misfits; /* bodies that do not fit the sizes */
+} attempt;
+
+/* Takes over the reference to `file`. */
 static tg_status load_with(tg_weight *file, const char *path, const char *folder,
-                           const tg_load_options *opt, int64_t guess, bool *open, tg_graph **g)
+                           const tg_load_options *opt, attempt *a, tg_graph **g)
 {
     tg_unpacked *u;
     TG_TRY(tg_unpack(file, &onnx__model_proto__descriptor, &u));
@@ -289,14 +302,36 @@ static tg_status load_with(tg_weight *file, const char *path, const char *folder
                       .arena = tg_arena_new(),
                       .origin = tg_origin_new(),
                       .frame = tg_frame_new(u),
-                      .dims = {.opt = opt, .guess = guess}};
+                      .silent = !a->last,
+                      .dims = {.opt = opt, .guess = a->guess}};
     im.origin->path = tg_arena_strdup(im.origin->arena, path);
     im.origin->frame = im.frame;
     tg_arena_hold(im.origin->arena, tg_frame_free, im.frame);
     tg_status status = import_model(&im, g);
-    *open = im.dims.list.n > 0 && !(opt && opt->other_dims > 0);
+    a->open = im.dims.list.n > 0 && !(opt && opt->other_dims > 0);
+    a->misfits = im.misfits;
     importer_done(&im);
     return status;
+}
+
+/* Of the sizes that dimensions usually have, the one that most bodies fit, or that fits at all. */
+static int64_t best_guess(tg_weight *file, const char *path, const char *folder,
+                          const tg_load_options *opt, int misfits)
+{
+    static const int64_t usual[] = {16, 32, 64, 128, 224, 320};
+    int64_t best = 0;
+    tg_status status = TG_SHAPE;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && misfits; i++) {
+        tg_graph *g = NULL;
+        attempt a = {.guess = usual[i]};
+        status = load_with(tg_weight_ref(file), path, folder, opt, &a, &g);
+        tg_graph_unref(g);
+        if (status != TG_OK && status != TG_SHAPE) break;
+        if (status != TG_OK || a.misfits >= misfits) continue;
+        misfits = a.misfits;
+        best = usual[i];
+    }
+    return best;
 }
 
 /*
@@ -306,16 +341,23 @@ static tg_status load_with(tg_weight *file, const char *path, const char *folder
 static tg_status load(tg_weight *file, const char *path, const char *folder,
                       const tg_load_options *opt, tg_graph **g)
 {
-    static const int64_t usual[] = {16, 32, 64, 128, 224, 320};
-    bool open = false;
-    tg_status status = load_with(tg_weight_ref(file), path, folder, opt, 0, &open, g);
+    attempt a = {.guess = 0};
+    tg_graph *made = NULL;
+    tg_status status = load_with(tg_weight_ref(file), path, folder, opt, &a, &made);
     char *words = status == TG_OK ? NULL : tg_strdup(tg_message());
-    tg_status again = status;
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && again == TG_SHAPE && open; i++)
-        again = load_with(tg_weight_ref(file), path, folder, opt, usual[i], &open, g);
+    bool again = a.misfits || (status == TG_SHAPE && a.open);
+    if (again) {
+        bool fits = status == TG_OK;
+        int64_t guess =
+            !a.open ? 0 : best_guess(file, path, folder, opt, fits ? a.misfits : INT_MAX);
+        tg_graph_unref(made);
+        made = NULL;
+        a = (attempt){.guess = guess, .last = true};
+        if (guess || fits) status = load_with(tg_weight_ref(file), path, folder, opt, &a, &made);
+    }
     tg_weight_unref(file);
-    if (again == TG_OK) status = TG_OK;
-    else status = tg_fail(status, "%s", words);
+    if (status == TG_OK) *g = made;
+    else if (words) status = tg_fail(status, "%s", words);
     free(words);
     return status;
 }

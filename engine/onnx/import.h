@@ -32,7 +32,7 @@ typedef struct tg_item {
 typedef struct tg_importer {
     struct tg_importer *outer; /* of the graph around this one, if it is a body; else NULL */
     const struct tg_body *body;
-    int bodies; /* imported so far, in the outermost */
+    int bodies, misfits; /* of the outermost: imported so far; that do not fit the sizes known */
     tg_builder *b;
     tg_origin *origin;
     tg_frame *frame;
@@ -49,6 +49,7 @@ typedef struct tg_importer {
     tg_item *items; /* nodes, producers first */
     int n_items;
     int64_t opset;
+    bool silent;     /* no notes where bodies do not fit: another try follows */
     tg_map opset_of; /* node of another opset of the default domain -> that one */
 } tg_importer;
 

@@ -54,7 +54,8 @@ static bool describes(const Onnx__ValueInfoProto *info, const tg_type *type)
         bool sized =
             shape->dim[i]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
         int64_t size = sized ? shape->dim[i]->dim_value : -1;
-        if (size >= 0 && type->shape.dim[i] >= 0 && size != type->shape.dim[i]) return false;
+        /* 0 may stand for any size (dims.c). */
+        if (size > 0 && type->shape.dim[i] >= 0 && size != type->shape.dim[i]) return false;
     }
     return true;
 }

@@ -110,9 +110,10 @@ tg_status tg_body_counts(const tg_graph *body, int in, int out, const char *name
 
 /* ---- If ------------------------------------------------------------------------------------ */
 
+/* Element types are guesses where shapes are not known; the kernel looks again. */
 static tg_status check_truth(const tg_type *t, const char *what)
 {
-    if (t->dtype && t->dtype != TG_BOOL)
+    if (tg_type_complete(t) && t->dtype != TG_BOOL)
         return tg_fail(TG_TYPE, "%s is %s, not bool", what, tg_dtype_name(t->dtype));
     if (tg_shape_complete(&t->shape) && tg_shape_count(&t->shape) != 1)
         return tg_fail(TG_SHAPE, "%s is not one value", what);

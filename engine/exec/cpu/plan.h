@@ -142,6 +142,8 @@ tg_status tg_cpu_prim(tg_cpu_plan *p, const tg_node *node, const tg_prim *prim,
                       const tg_prim_operands *operands) TG_MUST_USE;
 /* The node's reference kernel as a step. */
 tg_status tg_cpu_plan_reference(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
+/* bodies.c: what runs the bodies of a node, by plans of their own; lives as long as the plan. */
+const tg_runner *tg_cpu_bodies(tg_cpu_plan *p, const tg_node *node);
 /* An element-wise node, or the loop that it begins. */
 tg_status tg_cpu_plan_eltwise(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
 /* The node's own function with the tail of its group; TG_UNSUPPORTED: not together. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Steps: the library's primitives and the reference kernels. */
-#include "engine/exec/reference.h"
 #include "engine/ir/eval.h"
 #include "plan.h"
 
@@ -172,6 +171,7 @@ tg_status tg_cpu_prim(tg_cpu_plan *p, const tg_node *node, const tg_prim *prim,
 typedef struct reference {
     const tg_node *node;
     bool dynamic; /* some value is allocated while running */
+    const tg_runner *runner;
 } reference;
 
 /* in and out: the step's operands as tensors; absent: buffer -1. */
@@ -182,11 +182,12 @@ static tg_tensor tensor_at(const tg_cpu_plan *p, const tg_operand *at, void *ptr
     return (tg_tensor){at->dtype, at->shape, ptr};
 }
 
-static tg_status call_kernel(const tg_node *node, const tg_tensor *in, tg_tensor *out)
+static tg_status call_kernel(const tg_node *node, const tg_tensor *in, tg_tensor *out,
+                             const tg_runner *runner)
 {
     tg_arena *arena = tg_arena_new();
-    tg_call call = {tg_op_get(node->op),  node->attrs->a, node->n_in, node->n_out, in, out, arena,
-                    tg_reference_runner()};
+    tg_call call = {
+        tg_op_get(node->op), node->attrs->a, node->n_in, node->n_out, in, out, arena, runner};
     tg_status status = call.row->kernel(&call);
     if (status != TG_OK)
         status = tg_wrap(status, "%s%s%s", call.row->name, node->name[0] ? " " : "", node->name);
@@ -199,9 +200,9 @@ static tg_status eval_dynamic(tg_cpu_plan *p, const tg_step *step, const tg_tens
                               void *const *ptr)
 {
     const tg_node *node = step->node;
-    tg_tensor out[TG_MAX_PORTS];
-    TG_TRY(tg_node_eval_with(node, in, out, tg_reference_runner()));
-    for (int i = 0; i < node->n_out; i++) {
+    tg_tensor *out = tg_calloc(node->n_out + 1u, sizeof *out);
+    tg_status status = tg_node_eval_with(node, in, out, ((const reference *)step->own)->runner);
+    for (int i = 0; status == TG_OK && i < node->n_out; i++) {
         int buffer = step->operands[node->n_in + i].buffer;
         if (p->buffers.v[buffer].place == TG_PLACE_DYNAMIC) {
             tg_tensor_free(&p->dynamic[buffer]);
@@ -211,7 +212,8 @@ static tg_status eval_dynamic(tg_cpu_plan *p, const tg_step *step, const tg_tens
             tg_tensor_free(&out[i]);
         }
     }
-    return TG_OK;
+    free(out);
+    return status;
 }
 
 static tg_status run_reference(tg_cpu_plan *p, const tg_step *step, void *const *ptr)
@@ -227,7 +229,7 @@ static tg_status run_reference(tg_cpu_plan *p, const tg_step *step, void *const 
         status = eval_dynamic(p, step, all, ptr);
     } else {
         for (int i = 0; i < node->n_out; i++) memset(out[i].data, 0, tg_tensor_bytes(&out[i]));
-        status = call_kernel(node, all, out);
+        status = call_kernel(node, all, out, r->runner);
     }
     if (all != few) free(all);
     return status;
@@ -248,7 +250,7 @@ static bool is_dynamic(const tg_type *type)
 
 tg_status tg_cpu_plan_reference(tg_cpu_plan *p, const tg_node *node)
 {
-    reference r = {.node = node};
+    reference r = {.node = node, .runner = node->attrs->graphs ? tg_cpu_bodies(p, node) : NULL};
     tg_operand *all = tg_calloc((size_t)(node->n_in + node->n_out) + 1, sizeof *all);
     tg_status status = TG_OK;
     for (int i = 0; i < node->n_in && status == TG_OK; i++) {
@@ -269,8 +271,10 @@ tg_status tg_cpu_plan_reference(tg_cpu_plan *p, const tg_node *node)
     if (status == TG_OK) {
         tg_cpu_step(p, node, run_reference, tg_arena_dup(p->memory, &r, sizeof r), all,
                     node->n_in + node->n_out);
-        p->stats->reference++;
-        note_slow(p->stats, tg_op_get(node->op)->name);
+        if (!r.runner) {
+            p->stats->reference++;
+            note_slow(p->stats, tg_op_get(node->op)->name);
+        }
     }
     free(all);
     return status;
