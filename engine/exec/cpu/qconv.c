@@ -188,13 +188,15 @@ static spot spot_of(const int64_t *dim, int64_t i)
     return (spot){{i / (dim[1] * dim[2]), i / dim[2] % dim[1], i % dim[2]}};
 }
 
-/* The window of one output pixel as a row, 0 where it is over the padding. */
+/*
+ * The window of one output pixel as a row, place by place, the group's channels of each together; 0
+ * where it is over the padding. x: the group's first channel of the image, channels last.
+ */
 static void fill_row(const windows *k, const char *x, int zero, int64_t pixel, int16_t *row)
 {
     spot o = spot_of(k->out, pixel);
     int64_t kernel = k->kernel[0] * k->kernel[1] * k->kernel[2];
-    const uint8_t *u = (const uint8_t *)x;
-    for (int64_t e = 0; e < kernel; e++) {
+    for (int64_t e = 0; e < kernel; e++, row += k->channels) {
         spot w = spot_of(k->kernel, e);
         int64_t at = 0;
         bool inside = true;
@@ -203,38 +205,33 @@ static void fill_row(const windows *k, const char *x, int zero, int64_t pixel, i
             inside &= c >= 0 && c < k->in[i];
             at = at * k->in[i] + c;
         }
-        for (int64_t c = 0; c < k->channels; c++) {
-            int v = 0;
-            if (inside) {
-                v = u[c * k->pixels_in + at];
-                if (k->x_type == TG_I8) v = (int8_t)v;
-                v -= zero;
-            }
-            row[c * kernel + e] = (int16_t)v;
-        }
+        if (inside)
+            tg_igemm_centre(k->x_type, x + at * k->groups * k->channels, k->channels, zero, row);
+        else memset(row, 0, sizeof *row * (size_t)k->channels);
     }
 }
 
-/* Sums [pixels, filters] into the planes of the output from channel `first` on. */
+/* Sums [pixels, filters] into the channels of the output from `first` on; row: space for filters.
+ */
 static void store_block(const windows *k, const int32_t *sums, int64_t first, int64_t pixel,
-                        int64_t pixels, char *to)
+                        int64_t pixels, char *to, float *row)
 {
-    float x[BLOCK + 16] = {0};
     size_t size = tg_dtype_size(k->result.code.dtype);
-    for (int64_t f = 0; f < k->filters; f++) {
-        char *at = to + (size_t)((first + f) * k->pixels + pixel) * size;
+    int64_t n = k->filters, all = k->groups * n;
+    for (int64_t i = 0; i < pixels; i++, sums += n) {
+        char *at = to + (size_t)((pixel + i) * all + first) * size;
         if (k->result.code.dtype == TG_I32) {
-            for (int64_t i = 0; i < pixels; i++) ((int32_t *)at)[i] = sums[i * k->filters + f];
+            memcpy(at, sums, sizeof *sums * (size_t)n);
             continue;
         }
-        float scale = k->n.scale[first + f], bias = k->n.bias ? k->n.bias[first + f] : 0;
-        for (int64_t i = 0; i < pixels; i++) {
-            float v = (float)sums[i * k->filters + f] * scale + bias;
+        const float *scale = k->n.scale + first, *bias = k->n.bias ? k->n.bias + first : NULL;
+        for (int64_t f = 0; f < n; f++) {
+            float v = (float)sums[f] * scale[f] + (bias ? bias[f] : 0);
             v = v < k->result.low ? k->result.low : v;
-            x[i] = v > k->result.high ? k->result.high : v;
+            row[f] = v > k->result.high ? k->result.high : v;
         }
-        if (k->result.code.quantised) tg_convert_store(&k->result.code, x, (int)pixels, at, 1);
-        else memcpy(at, x, size * (size_t)pixels);
+        if (k->result.code.quantised) tg_convert_store(&k->result.code, row, (int)n, at, 1);
+        else memcpy(at, row, size * (size_t)n);
     }
 }
 
@@ -245,6 +242,7 @@ static tg_status run_own(tg_cpu_plan *p, const tg_step *step, void *const *ptr)
     int16_t *rows = ptr[SCRATCH];
     int64_t depth = tg_igemm_depth(k->depth);
     int32_t *sums = (int32_t *)(void *)(rows + BLOCK * depth);
+    float *row = (float *)(sums + BLOCK * k->filters);
     size_t panel = tg_igemm_packed(k->depth, k->filters);
     int zero = k->n.x_zero;
     if (ptr[X_ZERO]) zero = k->x_type == TG_U8 ? *(uint8_t *)ptr[X_ZERO] : *(int8_t *)ptr[X_ZERO];
@@ -252,15 +250,16 @@ static tg_status run_own(tg_cpu_plan *p, const tg_step *step, void *const *ptr)
     size_t image =
         (size_t)(k->groups * k->filters * k->pixels) * tg_dtype_size(k->result.code.dtype);
     for (int64_t part = 0; part < k->images * k->groups; part++) {
-        int64_t group = part % k->groups;
-        const char *x = (const char *)ptr[X] + part * k->channels * k->pixels_in;
+        int64_t group = part % k->groups, all = k->groups * k->channels;
+        const char *x =
+            (const char *)ptr[X] + part / k->groups * all * k->pixels_in + group * k->channels;
         char *y = (char *)ptr[Y] + (size_t)(part / k->groups) * image;
         for (int64_t at = 0; at < k->pixels; at += BLOCK) {
             int64_t n = k->pixels - at < BLOCK ? k->pixels - at : BLOCK;
             for (int64_t i = 0; i < n; i++) fill_row(k, x, zero, at + i, rows + i * depth);
             tg_igemm(n, k->filters, k->depth, rows, (const int16_t *)ptr[W] + (size_t)group * panel,
                      sums);
-            store_block(k, sums, group * k->filters, at, n, y);
+            store_block(k, sums, group * k->filters, at, n, y, row);
         }
     }
     return TG_OK;
@@ -300,17 +299,22 @@ static tg_operand pack_groups(tg_cpu_plan *p, const windows *k, const tg_operand
     tg_shape shape = tg_shape_of(k->groups, (int64_t)panel);
     int16_t *packed = tg_calloc((size_t)k->groups * panel, sizeof *packed);
     int16_t *wide = tg_calloc((size_t)(k->filters * k->depth), sizeof *wide);
+    int16_t *one = tg_calloc((size_t)k->depth, sizeof *one);
     for (int64_t g = 0; g < k->groups; g++) {
         for (int64_t i = 0; i < k->filters; i++) {
             int64_t filter = g * k->filters + i;
-            tg_igemm_centre(w->dtype, from + filter * k->depth, k->depth, k->n.zero[filter],
-                            wide + i * k->depth);
+            tg_igemm_centre(w->dtype, from + filter * k->depth, k->depth, k->n.zero[filter], one);
+            /* Places outside, channels inside, as in the rows of the input. */
+            int64_t kernel = k->depth / k->channels;
+            for (int64_t j = 0; j < k->depth; j++)
+                wide[i * k->depth + j % kernel * k->channels + j / kernel] = one[j];
         }
         tg_igemm_pack(wide, 1, k->depth, k->depth, k->filters, packed + (size_t)g * panel);
     }
     tg_operand out = tg_cpu_constant(p, TG_I16, &shape, packed);
     free(packed);
     free(wide);
+    free(one);
     return out;
 }
 
@@ -322,16 +326,17 @@ static tg_status plan_own(tg_cpu_plan *p, const tg_node *node, const parts *f, c
     fill_windows(p, node, f, &k);
     TG_TRY(tg_cpu_plain(p, f->w, &w));
     if (!tg_cpu_constant_data(p, &w)) return tg_fail(TG_UNSUPPORTED, "weights vary");
-    TG_TRY(tg_cpu_plain(p, f->x, &all[X]));
+    TG_TRY(tg_cpu_last(p, f->x, &all[X]));
     all[W] = pack_groups(p, &k, &w);
     all[X_ZERO].buffer = -1;
     if (f->x_zero != TG_NO_VALUE) TG_TRY(tg_cpu_plain(p, f->x_zero, &all[X_ZERO]));
-    tg_layout plain = tg_layout_plain(&type->shape);
-    all[Y] = tg_cpu_new(p, type, &plain);
+    tg_layout last = tg_layout_last(&type->shape);
+    all[Y] = tg_cpu_new(p, type, &last);
     all[SCRATCH] = (tg_operand){.dtype = TG_U8};
     all[SCRATCH].buffer =
         tg_cpu_scratch(p, BLOCK * ((size_t)tg_igemm_depth(k.depth) * sizeof(int16_t) +
-                                   (size_t)k.filters * sizeof(int32_t)));
+                                   (size_t)k.filters * sizeof(int32_t)) +
+                              ((size_t)k.filters + 32) * sizeof(float));
     tg_cpu_step(p, node, run_own, tg_arena_dup(p->memory, &k, sizeof k), all, SCRATCH + 1);
     tg_cpu_set(p, f->out.last, 0, &all[Y]);
     p->stats->loops++;
