@@ -52,7 +52,9 @@ tells() {
     [ "$status" -eq 3 ]
 }
 
-try "node" passes node 889
+try "node" passes node 910
+try "node by the reference kernels" "$program" conform --backend reference "$data/node"
+try "node rewritten by greedy" "$program" conform --by greedy "$data/node"
 try "simple" passes simple 21
 try "random operators are skipped by name" skips node 10 "random operator"
 try "training operators are skipped by name" skips node 7 "training operator"
