@@ -289,7 +289,9 @@ static bool try_types(draft *d, const tg_type *in, int rank)
 /* Without complete inputs, and where no shapes were found to try, the first input's type. */
 static void guess_types(draft *d, const tg_type *in)
 {
-    for (int rank = 1; rank <= 5 && d->row->infer; rank++)
+    bool open = false; /* is some rank unknown? */
+    for (int i = 0; i < d->n_in; i++) open |= d->in[i] != TG_NO_VALUE && in[i].shape.rank < 0;
+    for (int rank = 1; rank <= (open ? 5 : 1) && d->row->infer; rank++)
         if (try_types(d, in, rank % 5)) return;
     for (int i = 0; i < d->n_out; i++) d->out[i].dtype = d->n_in ? in[0].dtype : TG_DTYPE_NONE;
     int to = tg_op_attr_index(d->op, "to");
