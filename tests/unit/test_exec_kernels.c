@@ -5,6 +5,7 @@
  */
 #include "tests/unit/exec_case.h"
 
+#include "engine/exec/cpu/prim.h"
 #include "samples/samples.h"
 
 /* An operand: drawn from [low, high]; integers whole. dtype none: absent. */
@@ -242,7 +243,8 @@ static void quantised_networks_run_on_bytes(void **state)
         assert_ok(tg_plan_new(tg_backend_find("cpu"), g, NULL, &plan));
         assert_int_equal(tg_plan_stats_of(plan)->reference, 0);
         assert_int_equal(tg_plan_stats_of(plan)->slow, 0);
-        assert_true(tg_plan_stats_of(plan)->steps <= 15);
+        /* Where bytes are not summed exactly, convolutions go by way of floats. */
+        assert_true(tg_plan_stats_of(plan)->steps <= (tg_prim_bytes_exact() ? 13 : 25));
         assert_ok(tg_plan_run(plan, in, &got));
         /* A quantum of the output is 4 / 127.5; ties fall both ways in a few of the layers. */
         for (int i = 0; i < 10; i++)

@@ -345,7 +345,8 @@ static tg_status plan_own(tg_cpu_plan *p, const tg_node *node, const parts *f, c
 
 /* ---- planning ---- */
 
-static tg_status plan_parts(tg_cpu_plan *p, const tg_node *node, parts *f)
+/* `floats`: where the library has no code for the integers, floats are faster than our own. */
+static tg_status plan_parts(tg_cpu_plan *p, const tg_node *node, parts *f, bool floats)
 {
     numbers n = {0};
     const tg_type *x = tg_cpu_type(p, f->x);
@@ -354,7 +355,7 @@ static tg_status plan_parts(tg_cpu_plan *p, const tg_node *node, parts *f)
     parts constant = *f;
     tg_status status = numbers_of(p, f, &n);
     if (status == TG_OK) status = plan_library(p, node, f, &n);
-    if (status == TG_UNSUPPORTED) {
+    if (status == TG_UNSUPPORTED && !floats) {
         /* What stands for 0 in the input may be known only while running. */
         constant.x_zero = TG_NO_VALUE;
         TG_TRY(numbers_of(p, &constant, &n));
@@ -376,7 +377,7 @@ tg_status tg_cpu_plan_conv_integer(tg_cpu_plan *p, const tg_node *node)
     f.w_zero = input_or_none(node, 3);
     f.x_scale = f.w_scale = f.bias = TG_NO_VALUE;
     f.out = (tg_quant_out){node, {TG_I32, false, 1, 0}, -INFINITY, INFINITY};
-    return plan_parts(p, node, &f);
+    return plan_parts(p, node, &f, false);
 }
 
 tg_status tg_cpu_plan_qlinear_conv(tg_cpu_plan *p, const tg_node *node)
@@ -389,7 +390,7 @@ tg_status tg_cpu_plan_qlinear_conv(tg_cpu_plan *p, const tg_node *node)
     f.bias = input_or_none(node, 8);
     if (!tg_quant_out_given(p->g, node, node->in[6], node->in[7], &f.out))
         return tg_fail(TG_UNSUPPORTED, "the output's scale varies");
-    return plan_parts(p, node, &f);
+    return plan_parts(p, node, &f, false);
 }
 
 tg_status tg_quant_conv(tg_cpu_plan *p, const tg_node *node)
@@ -404,5 +405,5 @@ tg_status tg_quant_conv(tg_cpu_plan *p, const tg_node *node)
     f.w = w->in[0];
     f.w_scale = w->in[1];
     f.w_zero = input_or_none(w, 2);
-    return plan_parts(p, node, &f);
+    return plan_parts(p, node, &f, true);
 }
