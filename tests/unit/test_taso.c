@@ -416,6 +416,36 @@ static void sites_after_a_step_are_those_found_afresh(void **state)
     tg_rules_unref(rules);
 }
 
+/* The costs that TASO's own search reaches with the rules that are sound, or less. */
+static void backtracking_reaches_published_costs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int budget;
+        double ms;
+    } rows[] = {
+        {"taso-squeezenet", 101, 0.2941}, {"taso-resnet18bn", 101, 0.7256},
+        {"taso-resnet50", 1001, 1.8103},  {"taso-bert", 101, 0.7456},
+        {"taso-resnext50", 101, 1.9398},  {"taso-inceptionv3", 31, 2.2903},
+        {"taso-nasrnn", 101, 1.0072},     {"taso-nasnet_a", 101, 7.3709},
+    };
+    tg_rules *rules = load();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tg_search_options o = {.alpha = 1.05, .budget = rows[i].budget};
+        tg_search_report r;
+        tg_graph *g;
+        tg_trail *best;
+        assert_ok(tg_sample_build(rows[i].name, 1, true, &g));
+        assert_ok(tg_search_run(tg_search_find("taso"), rules, g, &o, &r, &best));
+        if (best->cost_ms > rows[i].ms + 0.00005)
+            fail_msg("%s: %.4f ms, not %.4f", rows[i].name, best->cost_ms, rows[i].ms);
+        tg_trail_unref(best);
+        tg_graph_unref(g);
+    }
+    tg_rules_unref(rules);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_file_holds_what_it_should),
     cmocka_unit_test(rules_that_are_the_same_are_known),
@@ -426,6 +456,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(unsound_rewrites_are_refused),
     cmocka_unit_test(a_gate_stays),
     cmocka_unit_test(sites_after_a_step_are_those_found_afresh),
+    cmocka_unit_test(backtracking_reaches_published_costs),
 };
 
 static const char *why_not(void)
