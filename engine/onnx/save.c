@@ -247,13 +247,14 @@ static Onnx__GraphProto *make_graph(tg_exporter *ex, int64_t ir_version)
 
 static void add_opset(tg_exporter *ex, Onnx__ModelProto *m, const char *domain, int64_t version)
 {
+    bool there = false; /* some files say it twice */
     for (size_t i = 0; i < m->n_opset_import; i++) {
         const char *known = m->opset_import[i]->domain ? m->opset_import[i]->domain : "";
-        if (strcmp(known, domain) == 0 || (!domain[0] && strcmp(known, "ai.onnx") == 0)) {
-            if (!domain[0]) m->opset_import[i]->version = version;
-            return;
-        }
+        if (strcmp(known, domain) != 0 && (domain[0] || strcmp(known, "ai.onnx") != 0)) continue;
+        if (!domain[0]) m->opset_import[i]->version = version;
+        there = true;
     }
+    if (there) return;
     Onnx__OperatorSetIdProto *set = TG_NEW(ex->arena, Onnx__OperatorSetIdProto);
     onnx__operator_set_id_proto__init(set);
     set->domain = (char *)(uintptr_t)domain;
