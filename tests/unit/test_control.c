@@ -533,6 +533,20 @@ static void a_wrong_body_differs(void **state)
     }
 }
 
+/* A drawing tells what bodies hold. */
+static void drawings_count_bodies(void **state)
+{
+    (void)state;
+    tg_graph *g;
+    tg_drawing *d;
+    tg_draw_options options = {.level = 3};
+    assert_ok(load(wasteful(), &g));
+    assert_ok(tg_draw_rails(g, &options, NULL, &d));
+    assert_string_equal(d->rows[d->row_of[maker(g, 0)->id]].op, "If then 3 else 2");
+    tg_drawing_free(d);
+    tg_graph_unref(g);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(branches),
     cmocka_unit_test(initialisers_stay_outside),
@@ -544,5 +558,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sites_in_bodies),
     cmocka_unit_test(searches_in_bodies),
     cmocka_unit_test(a_wrong_body_differs),
+    cmocka_unit_test(drawings_count_bodies),
 };
 UNIT_MAIN(tests)
