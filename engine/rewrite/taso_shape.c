@@ -60,7 +60,8 @@ static void find_ranks(writer *w)
             const taso_result *r = &w->rule->results[i];
             int a = tensor_number(false, (taso_tensor){r->source, r->source_port});
             int b = tensor_number(true, (taso_tensor){r->op, r->port});
-            changed |= put_rank(w, a, w->rank[b]) | put_rank(w, b, w->rank[a]);
+            changed |= put_rank(w, a, w->rank[b]);
+            changed |= put_rank(w, b, w->rank[a]);
         }
     }
 }
