@@ -35,8 +35,8 @@ void *tg_memdup(const void *p, size_t size) TG_MALLOC;
 tg_status tg_protect(tg_status (*body)(void *ctx), void *ctx) TG_MUST_USE;
 
 /*
- * Calls undo(arg), which must not allocate, if memory runs out before the tg_unwind_pop of the same arg. Pairs nest loosely:
- * pop takes the newest entry with that arg. At most 64 at a time.
+ * Calls undo(arg), which must not allocate, if memory runs out before the tg_unwind_pop of the same
+ * arg. Pairs nest loosely: pop takes the newest entry with that arg. At most 64 at a time.
  */
 void tg_unwind_push(void (*undo)(void *arg), void *arg);
 void tg_unwind_pop(void *arg);

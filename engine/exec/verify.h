@@ -7,8 +7,8 @@
 
 /*
  * Random inputs that suit the types: floats N(0, 1), integers 0 or 1 (good indices everywhere) or,
- * of one alone that is compared with a constant, that one, bools. *tensors is an array of n_inputs tensors; free with tg_inputs_free. Errors: TG_SHAPE if an
- * input's shape is not known.
+ * of one alone that is compared with a constant, that one, bools. *tensors is an array of n_inputs
+ * tensors; free with tg_inputs_free. Errors: TG_SHAPE if an input's shape is not known.
  */
 tg_status tg_inputs_draw(const tg_graph *g, uint64_t seed, tg_tensor **tensors) TG_MUST_USE;
 void tg_inputs_free(tg_tensor *tensors, uint32_t n); /* NULL is fine */

@@ -399,8 +399,8 @@ static tg_status run(extraction *x, extract_choice *out)
     return list_makers(x, out);
 }
 
-tg_status egraph_extract(egraph *e, const uint32_t *outputs, int n_outputs,
-                         const extract_limits *limits, extract_choice *out)
+tg_status extract_cheapest(egraph *e, const uint32_t *outputs, int n_outputs,
+                           const extract_limits *limits, extract_choice *out)
 {
     size_t classes = e->parent.n + 1;
     glp_term_out(GLP_OFF);

@@ -24,7 +24,7 @@ typedef struct extract_limits {
  * class and an input; GLPK). Cycles among those taken are cut off as they turn up. Errors:
  * TG_NOTFOUND (no solution within the limits), TG_CANCELLED.
  */
-tg_status egraph_extract(egraph *e, const uint32_t *outputs, int n_outputs,
-                         const extract_limits *limits, extract_choice *out) TG_MUST_USE;
+tg_status extract_cheapest(egraph *e, const uint32_t *outputs, int n_outputs,
+                           const extract_limits *limits, extract_choice *out) TG_MUST_USE;
 
 #endif

@@ -174,9 +174,9 @@ static tg_status walk(retrace *t, const tg_trail *root, double target, tg_trail 
     return TG_OK;
 }
 
-tg_status saturate_retrace(egraph *e, const extract_choice *choice, const tg_rules *rules,
-                           const tg_trail *root, const tg_search_options *o, tg_search_report *r,
-                           tg_trail **found)
+tg_status retrace_steps(egraph *e, const extract_choice *choice, const tg_rules *rules,
+                        const tg_trail *root, const tg_search_options *o, tg_search_report *r,
+                        tg_trail **found)
 {
     retrace t = {.e = e, .rules = rules, .o = o, .r = r, .n_numbers = (uint32_t)e->nodes.n};
     t.needed = tg_calloc(e->nodes.n + 1, 1);

@@ -284,12 +284,12 @@ static tg_status take_out(saturation *s)
     extract_limits limits = {BRANCHES, SECONDS, s->o->job};
     extract_choice c = {0};
     for (int i = 0; i < s->n_outputs; i++) s->outputs[i] = egraph_find(&s->e, s->outputs[i]);
-    tg_status status = egraph_extract(&s->e, s->outputs, s->n_outputs, &limits, &c);
+    tg_status status = extract_cheapest(&s->e, s->outputs, s->n_outputs, &limits, &c);
     tg_trail *t = NULL;
     if (status == TG_OK) {
         s->r->proved = c.proved;
         if (c.cost_ms < s->best->cost_ms * (1 - TG_SEARCH_LEAST)) {
-            status = saturate_retrace(&s->e, &c, s->rules, s->root, s->o, s->r, &t);
+            status = retrace_steps(&s->e, &c, s->rules, s->root, s->o, s->r, &t);
             if (status == TG_OK && !t) status = leap(s, &c, &t);
         }
     } else if (status == TG_NOTFOUND) status = TG_OK;

@@ -11,8 +11,8 @@
  * the graph on whose way most of the operators of the choice, and of those that rules matched to
  * make them, have been. *found stays NULL if that does not lead there.
  */
-tg_status saturate_retrace(egraph *e, const extract_choice *choice, const tg_rules *rules,
-                           const tg_trail *root, const tg_search_options *o, tg_search_report *r,
-                           tg_trail **found) TG_MUST_USE;
+tg_status retrace_steps(egraph *e, const extract_choice *choice, const tg_rules *rules,
+                        const tg_trail *root, const tg_search_options *o, tg_search_report *r,
+                        tg_trail **found) TG_MUST_USE;
 
 #endif

@@ -235,10 +235,11 @@ static tg_status optimize(run *r, const char *out)
 DEFCMD(
     optimize, "optimize",
     "batch; model:file Model; -o --out:path Model file to write; "
-    "--by:choice(greedy|taso|beam|saturate|random|exhaustive|ppo)=taso Who chooses; --budget:count=0 "
+    "--by:choice(greedy|taso|beam|saturate|random|exhaustive|ppo)=taso Who chooses; "
+    "--budget:count=0 "
     "Graphs to "
     "look at; "
-    "--alpha:num=1.05 How much dearer than the best a graph may be (taso); --width:int=8 Graphs "
+    "--alpha:num=1.05 How much dearer than the best a graph may be (taso); --width:count=8 Graphs "
     "that each level keeps (beam); --episodes:count=200 "
     "Episodes of "
     "training (ppo); --policy:path Checkpoint to start from (ppo); --measure:num=2000 "

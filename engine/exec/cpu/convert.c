@@ -15,15 +15,15 @@ typedef int8_t vi8 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef uint16_t vu16 __attribute__((vector_size(32), aligned(2), may_alias));
 typedef int16_t vi16 __attribute__((vector_size(32), aligned(2), may_alias));
 
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE inline __attribute__((always_inline))
 
-INLINE vf choose(vi mask, vf b, vf a)
+static INLINE vf choose(vi mask, vf b, vf a)
 {
     return (vf)((mask & (vi)b) | (~mask & (vi)a));
 }
 
 /* Subnormal halves are made from their whole numbers, for subnormal floats may be flushed. */
-INLINE vf from_half(vi h)
+static INLINE vf from_half(vi h)
 {
     vi bits = (h & 0x7fff) << 13, sign = (h & 0x8000) << 16;
     vi exponent = bits & (0x7c00 << 13);
@@ -35,7 +35,7 @@ INLINE vf from_half(vi h)
 }
 
 /* Rounds to even by the arithmetic of integers; below the normal halves by an addition. */
-INLINE vi to_half(vf x)
+static INLINE vi to_half(vf x)
 {
     vi u = (vi)x & 0x7fffffff, sign = ((vi)x >> 16) & 0x8000;
     vi odd = (u >> 13) & 1;
@@ -48,7 +48,7 @@ INLINE vi to_half(vf x)
     return h | sign;
 }
 
-INLINE vi to_brain(vf x)
+static INLINE vi to_brain(vf x)
 {
     vi u = (vi)x, nan = (u & 0x7fffffff) > 0x7f800000;
     vi rounded = (u + 0x7fff + ((u >> 16) & 1)) >> 16;
@@ -66,7 +66,7 @@ INLINE vi to_brain(vf x)
     break
 #define WHOLE (__builtin_convertvector(x, vf) - zero) * scale
 
-INLINE void load(const tg_code *code, const void *from, int n, float *to)
+static INLINE void load(const tg_code *code, const void *from, int n, float *to)
 {
     size_t size = tg_dtype_size(code->dtype);
     float scale = code->quantised ? code->scale : 1, zero = code->quantised ? code->zero : 0;
@@ -100,7 +100,7 @@ typedef struct rounding {
 } rounding;
 
 /* The bounds are whole, so clipping may come before rounding, which then lies in an addition. */
-INLINE vi quantise(rounding *r, vf x)
+static INLINE vi quantise(rounding *r, vf x)
 {
     vf q = r->exact ? x / r->scale : x * r->inverse;
     q = choose(q == q, q, (vf){0});
@@ -112,7 +112,8 @@ INLINE vi quantise(rounding *r, vf x)
 }
 
 /* False: some elements are too close to a half. */
-INLINE bool store_quantised(const tg_code *code, rounding *r, const float *from, int n, void *to)
+static INLINE bool store_quantised(const tg_code *code, rounding *r, const float *from, int n,
+                                   void *to)
 {
     size_t size = tg_dtype_size(code->dtype);
     switch (code->dtype) {
@@ -126,7 +127,7 @@ INLINE bool store_quantised(const tg_code *code, rounding *r, const float *from,
     return !any;
 }
 
-INLINE void store(const tg_code *code, const float *from, int n, void *to)
+static INLINE void store(const tg_code *code, const float *from, int n, void *to)
 {
     size_t size = tg_dtype_size(code->dtype);
     switch (code->dtype) {

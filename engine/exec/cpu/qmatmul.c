@@ -58,25 +58,25 @@ typedef struct finish {
 } finish;
 
 /* Rows of n numbers, whole vectors first. */
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE inline __attribute__((always_inline))
 #define EACH_VECTOR(vectors, numbers)                                                              \
     int64_t j = 0;                                                                                 \
     for (; j + 16 <= n; j += 16) vectors;                                                          \
     for (; j < n; j++) numbers
 
-INLINE void gains_body(float a, const float *b, int64_t n, float *gain)
+static INLINE void gains_body(float a, const float *b, int64_t n, float *gain)
 {
     EACH_VECTOR(*(lanes *)(gain + j) = *(const lanes *)(b + j) * a, gain[j] = b[j] * a);
 }
 
 /* sum -= z * by. */
-INLINE void take_body(int32_t z, const int32_t *by, int64_t n, int32_t *sum)
+static INLINE void take_body(int32_t z, const int32_t *by, int64_t n, int32_t *sum)
 {
     EACH_VECTOR(*(whole *)(sum + j) -= *(const whole *)(by + j) * z, sum[j] -= by[j] * z);
 }
 
-INLINE void scale_body(const int32_t *sum, const float *gain, const float *bias, int64_t n,
-                       float *to)
+static INLINE void scale_body(const int32_t *sum, const float *gain, const float *bias, int64_t n,
+                              float *to)
 {
     if (bias) {
         EACH_VECTOR(*(lanes *)(to + j) = __builtin_convertvector(*(const whole *)(sum + j), lanes) *

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Quantised values: how they are read, and which operators run on them as they are. Sums of products
- * of integers are exact; scaling them to the output's units rounds otherwise than the standard's two
- * divisions do, so that a result may be one quantum off where it is a tie, and equal elsewhere.
+ * Quantised values: how they are read, and which operators run on them as they are. Sums of
+ * products of integers are exact; scaling them to the output's units rounds otherwise than the
+ * standard's two divisions do, so that a result may be one quantum off where it is a tie, and equal
+ * elsewhere.
  */
 #ifndef TG_EXEC_CPU_QUANT_H
 #define TG_EXEC_CPU_QUANT_H

@@ -175,37 +175,14 @@ TARGET static bool NAME(small_angles)(const float *x, int n)
     }                                                                                              \
     break
 
-/* n: groups of sixteen. */
-TARGET static void NAME(apply)(const tg_vector_op *op, const float *pa, const float *pb, float *pto,
-                               int n)
+/* The functions that are not arithmetic. n: groups of sixteen. */
+TARGET static void NAME(apply_function)(const tg_vector_op *op, const float *pa, const float *pb,
+                                        float *pto, int n)
 {
-    const V *va = (const V *)pa, *vb = (const V *)pb;
+    const V *va = (const V *)pa;
     V *to = (V *)pto;
     float k0 = op->k0, k1 = op->k1;
     switch (op->code) {
-    case TG_V_ADD: EACH2(a + b);
-    case TG_V_SUB: EACH2(a - b);
-    case TG_V_MUL: EACH2(a * b);
-    case TG_V_DIV: EACH2(a / b);
-    case TG_V_MIN: EACH2(NAME(choose)((a < b) | (a != a), a, b));
-    case TG_V_MAX: EACH2(NAME(choose)((a > b) | (a != a), a, b));
-    case TG_V_PRELU: EACH2(NAME(choose)(a < 0.0f, a * b, a));
-    case TG_V_ADDK: EACH(a + k0);
-    case TG_V_MULK: EACH(a * k0);
-    case TG_V_RSUBK: EACH(k0 - a);
-    case TG_V_RDIVK: EACH(k0 / a);
-    case TG_V_RELU: EACH(NAME(choose)(a < 0.0f, (V){0}, a));
-    case TG_V_LEAKY: EACH(NAME(choose)(a < 0.0f, a * k0, a));
-    case TG_V_CLIP: /* the upper bound wins where they cross */
-        EACH(NAME(least)(NAME(choose)(a < k0, NAME(all)(k0), a), k1));
-    case TG_V_ABS: EACH((V)((VI)a & 0x7fffffff));
-    case TG_V_NEG: EACH(-a);
-    case TG_V_SQUARE: EACH(a * a);
-    case TG_V_EXP: EACH(NAME(exp)(a));
-    case TG_V_SIGMOID: EACH(NAME(sigmoid)(a));
-    case TG_V_TANH: EACH(NAME(tanh)(a));
-    case TG_V_ERF: EACH(NAME(erf)(a));
-    case TG_V_ELU: EACH(NAME(choose)(a < 0.0f, k0 * (NAME(exp)(a) - 1.0f), a));
     case TG_V_SQRT: EACH((V)SQRT(a));
     case TG_V_POWK: ONE_BY_ONE(powf(a, k0));
     case TG_V_SOFTPLUS: EACH(NAME(softplus)(a));
@@ -240,6 +217,41 @@ TARGET static void NAME(apply)(const tg_vector_op *op, const float *pa, const fl
         for (int i = 0; i < 16 * n; i++) pto[i] = powf(pa[i], pb[i]);
         break;
     default: break;
+    }
+}
+
+/* n: groups of sixteen. */
+TARGET static void NAME(apply)(const tg_vector_op *op, const float *pa, const float *pb, float *pto,
+                               int n)
+{
+    const V *va = (const V *)pa, *vb = (const V *)pb;
+    V *to = (V *)pto;
+    float k0 = op->k0, k1 = op->k1;
+    switch (op->code) {
+    case TG_V_ADD: EACH2(a + b);
+    case TG_V_SUB: EACH2(a - b);
+    case TG_V_MUL: EACH2(a * b);
+    case TG_V_DIV: EACH2(a / b);
+    case TG_V_MIN: EACH2(NAME(choose)((a < b) | (a != a), a, b));
+    case TG_V_MAX: EACH2(NAME(choose)((a > b) | (a != a), a, b));
+    case TG_V_PRELU: EACH2(NAME(choose)(a < 0.0f, a * b, a));
+    case TG_V_ADDK: EACH(a + k0);
+    case TG_V_MULK: EACH(a * k0);
+    case TG_V_RSUBK: EACH(k0 - a);
+    case TG_V_RDIVK: EACH(k0 / a);
+    case TG_V_RELU: EACH(NAME(choose)(a < 0.0f, (V){0}, a));
+    case TG_V_LEAKY: EACH(NAME(choose)(a < 0.0f, a * k0, a));
+    case TG_V_CLIP: /* the upper bound wins where they cross */
+        EACH(NAME(least)(NAME(choose)(a < k0, NAME(all)(k0), a), k1));
+    case TG_V_ABS: EACH((V)((VI)a & 0x7fffffff));
+    case TG_V_NEG: EACH(-a);
+    case TG_V_SQUARE: EACH(a * a);
+    case TG_V_EXP: EACH(NAME(exp)(a));
+    case TG_V_SIGMOID: EACH(NAME(sigmoid)(a));
+    case TG_V_TANH: EACH(NAME(tanh)(a));
+    case TG_V_ERF: EACH(NAME(erf)(a));
+    case TG_V_ELU: EACH(NAME(choose)(a < 0.0f, k0 * (NAME(exp)(a) - 1.0f), a));
+    default: NAME(apply_function)(op, pa, pb, pto, n); break;
     }
 }
 
