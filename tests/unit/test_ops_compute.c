@@ -124,8 +124,8 @@ static void half_precision_accumulates_in_double(void **state)
     (void)state;
     static double ones[4096];
     for (int i = 0; i < 4096; i++) ones[i] = 1;
-    op_input a = {TG_F16, SHAPE(1, 4096), ones, 4096, false};
-    op_input b = {TG_F16, SHAPE(4096, 1), ones, 4096, false};
+    op_input a = {TG_F16, SHAPE(1, 4096), ones, 4096, false, NULL};
+    op_input b = {TG_F16, SHAPE(4096, 1), ones, 4096, false, NULL};
     CHECK1("MatMul", INS(a, b), NO_ATTRS, SHAPE(1, 1), 4096);
 }
 

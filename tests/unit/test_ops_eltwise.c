@@ -32,7 +32,7 @@ static void binary_broadcasts(void **state)
 static void binary_takes_empty_tensors(void **state)
 {
     (void)state;
-    op_input none = {TG_F32, SHAPE(0, 3), NULL, 0, false};
+    op_input none = {TG_F32, SHAPE(0, 3), NULL, 0, false, NULL};
     op_result r;
     op_run(&r, "Add", INS(none, F(SHAPE(3), 1, 2, 3)), NO_ATTRS, 1);
     op_expect(&r, 0, TG_F32, SHAPE(0, 3), NULL, 0);
@@ -215,7 +215,7 @@ static void reductions(void **state)
 static void reductions_of_nothing(void **state)
 {
     (void)state;
-    op_input none = {TG_F32, SHAPE(2, 0), NULL, 0, false};
+    op_input none = {TG_F32, SHAPE(2, 0), NULL, 0, false, NULL};
     op_input axis = FIXED(TG_I64, SHAPE(1), 1), no_axes = EMPTY_CONST(TG_I64);
     CHECK1("ReduceSum", INS(none, axis), NO_ATTRS, SHAPE(2, 1), 0, 0);
     CHECK1("ReduceProd", INS(none, axis), NO_ATTRS, SHAPE(2, 1), 1, 1);
@@ -253,7 +253,7 @@ static void half_mean_does_not_overflow(void **state)
     (void)state;
     double v[4096];
     for (int i = 0; i < 4096; i++) v[i] = 60000;
-    op_input x = {TG_F16, SHAPE(1, 4096), v, 4096, false};
+    op_input x = {TG_F16, SHAPE(1, 4096), v, 4096, false, NULL};
     op_result r;
     op_run(&r, "ReduceMean", INS(x), NO_ATTRS, 1);
     op_expect(&r, 0, TG_F16, SHAPE(1, 1), VALUES(60000));
@@ -269,7 +269,7 @@ static void arg_extremes(void **state)
              SHAPE(2, 1), 2, 2);
     CHECK_AS(TG_I64, "ArgMin", INS(x), ATTRS(INT("keepdims", 0)), SHAPE(3), 0, 0, 0);
     CHECK_AS(TG_I64, "ArgMin", INS(F(SHAPE(3), 1, NAN, 0)), NO_ATTRS, SHAPE(1), 1);
-    op_input none = {TG_F32, SHAPE(0), NULL, 0, false};
+    op_input none = {TG_F32, SHAPE(0), NULL, 0, false, NULL};
     op_refused("ArgMax", INS(none), NO_ATTRS, TG_SHAPE, "size 0");
 }
 
