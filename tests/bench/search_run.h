@@ -6,16 +6,19 @@
 #include "engine/engine.h"
 #include "samples/samples.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct search_run {
     tg_search_report report;
-    double before, after, mb;
+    double before, after; /* analytic cost, ms */
+    double seconds;       /* of the thread: other programs may run */
+    double mb;            /* at most, above what was there before */
     int steps;
 } search_run;
 
@@ -26,22 +29,40 @@ static inline void must(tg_status status)
     exit(1);
 }
 
-static inline double peak_mb(void)
+static inline int64_t cpu_ns(void)
 {
-    struct rusage u;
-    getrusage(RUSAGE_SELF, &u);
-    return (double)u.ru_maxrss / 1024;
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Memory in use, as the C library counts it. */
+static inline double heap_mb(void)
+{
+    struct mallinfo2 m = mallinfo2();
+    return (double)(m.uordblks + m.hblkhd) / 1048576;
+}
+
+static inline void note_heap(void *ctx, const tg_search_progress *p)
+{
+    double *most = ctx, now = heap_mb();
+    (void)p;
+    if (now > *most) *most = now;
 }
 
 static inline void search_here(const tg_rules *rules, const char *model, const char *by,
-                               const tg_search_options *o, search_run *r)
+                               tg_search_options o, search_run *r)
 {
     tg_graph *g;
     tg_trail *best;
     must(tg_sample_build(model, 1, true, &g));
-    double had = peak_mb();
-    must(tg_search_run(tg_search_find(by), rules, g, o, &r->report, &best));
-    r->mb = peak_mb() - had;
+    double had = heap_mb(), most = had;
+    o.progress = note_heap;
+    o.ctx = &most;
+    int64_t start = cpu_ns();
+    must(tg_search_run(tg_search_find(by), rules, g, &o, &r->report, &best));
+    r->seconds = (double)(cpu_ns() - start) * 1e-9;
+    r->mb = most - had;
     r->before = tg_graph_cost_ms(g);
     r->after = best->cost_ms;
     r->steps = best->depth;
@@ -50,7 +71,7 @@ static inline void search_here(const tg_rules *rules, const char *model, const c
 }
 
 static inline search_run search_apart(const tg_rules *rules, const char *model, const char *by,
-                                      const tg_search_options *o)
+                                      tg_search_options o)
 {
     int ends[2], status;
     search_run r = {.before = NAN};
