@@ -27,6 +27,9 @@ typedef struct link {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tg_map cache;
+/* Held while the library makes something: it keeps parts of what it makes and hands them out again.
+ */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint made;
 static dnnl_engine_t engine;
 static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
@@ -140,7 +143,7 @@ static link *cached(uint64_t key, const tg_prim_spec *spec)
     return l;
 }
 
-/* Under the lock of making: the library keeps parts of what it makes and hands them out again. */
+/* Under the lock `making`. */
 static const tg_prim *make_and_keep(uint64_t key, const tg_prim_spec *spec, const float *scales)
 {
     link *l = cached(key, spec);
@@ -158,7 +161,6 @@ static const tg_prim *make_and_keep(uint64_t key, const tg_prim_spec *spec, cons
 
 static const tg_prim *get(const tg_prim_spec *spec, const float *scales)
 {
-    static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
     uint64_t key = tg_hash_bytes(0, spec, sizeof *spec);
     tg_lock(&lock);
     const link *l = cached(key, spec);
@@ -251,17 +253,25 @@ void tg_prim_unbind(tg_prim_call *call)
     free(call);
 }
 
-static bool reorder(const vendor_md *from, const void *data, const vendor_md *to, void *out)
+static dnnl_primitive_t reorder_new(const vendor_md *from, const vendor_md *to)
 {
     dnnl_primitive_desc_t pd;
-    dnnl_primitive_t primitive;
-    if (dnnl_reorder_primitive_desc_create(&pd, from, engine, to, engine, NULL) != dnnl_success)
-        return false;
-    bool ok = dnnl_primitive_create(&primitive, pd) == dnnl_success;
-    dnnl_primitive_desc_destroy(pd);
-    if (!ok) return false;
+    dnnl_primitive_t primitive = NULL;
+    tg_lock(&making);
+    if (dnnl_reorder_primitive_desc_create(&pd, from, engine, to, engine, NULL) == dnnl_success) {
+        if (dnnl_primitive_create(&primitive, pd) != dnnl_success) primitive = NULL;
+        dnnl_primitive_desc_destroy(pd);
+    }
+    tg_unlock(&making);
+    return primitive;
+}
+
+static bool reorder(const vendor_md *from, const void *data, const vendor_md *to, void *out)
+{
+    dnnl_primitive_t primitive = reorder_new(from, to);
+    if (!primitive) return false;
     tg_prim_call call = {0};
-    ok = dnnl_stream_create(&call.stream, engine, dnnl_stream_default_flags) == dnnl_success;
+    bool ok = dnnl_stream_create(&call.stream, engine, dnnl_stream_default_flags) == dnnl_success;
     add_arg(&call, &ok, DNNL_ARG_FROM, from, (void *)(uintptr_t)data);
     add_arg(&call, &ok, DNNL_ARG_TO, to, out);
     ok = ok && dnnl_primitive_execute(primitive, call.stream, call.n, call.arg) == dnnl_success;
