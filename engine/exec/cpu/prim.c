@@ -27,7 +27,9 @@ typedef struct link {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tg_map cache;
-/* Held while the library makes something: it keeps parts of what it makes and hands them out again.
+/*
+ * Held while the library makes something, and while it packs, which makes and runs in one: it keeps
+ * parts of what it makes and hands them out again.
  */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint made;
@@ -257,12 +259,10 @@ static dnnl_primitive_t reorder_new(const vendor_md *from, const vendor_md *to)
 {
     dnnl_primitive_desc_t pd;
     dnnl_primitive_t primitive = NULL;
-    tg_lock(&making);
     if (dnnl_reorder_primitive_desc_create(&pd, from, engine, to, engine, NULL) == dnnl_success) {
         if (dnnl_primitive_create(&primitive, pd) != dnnl_success) primitive = NULL;
         dnnl_primitive_desc_destroy(pd);
     }
-    tg_unlock(&making);
     return primitive;
 }
 
@@ -285,7 +285,10 @@ tg_status tg_prim_pack(const tg_prim *prim, const tg_md *from, const void *data,
 {
     vendor_md *src;
     tg_prim_threads(prim->spec.threads);
-    bool ok = vendor_md_new(from, &src) && reorder(src, data, prim->vendor->weights, to);
+    bool ok = vendor_md_new(from, &src);
+    tg_lock(&making);
+    ok = ok && reorder(src, data, prim->vendor->weights, to);
+    tg_unlock(&making);
     vendor_md_free(src);
     return ok ? TG_OK : tg_fail(TG_BACKEND, "weights of %s cannot be packed", prim->impl);
 }
