@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Slice and Pad. */
+#include "pad.h"
 #include "params.h"
 #include "strided.h"
 
@@ -177,18 +178,6 @@ tg_status infer_pad(tg_infer *infer)
     return TG_OK;
 }
 
-/* The source of place i of a padded axis, for the modes that repeat what is there. */
-static int64_t pad_source(const char *mode, int64_t i, int64_t size)
-{
-    if (i >= 0 && i < size) return i;
-    if (mode[0] == 'e') return i < 0 ? 0 : size - 1;
-    int64_t period = mode[0] == 'w' ? size : 2 * size - 2;
-    if (period == 0) return 0;
-    int64_t at = i % period;
-    if (at < 0) at += period;
-    return at < size ? at : period - at;
-}
-
 /* Copies axis by axis: the table of an axis says where each of its places comes from. */
 static void pad_repeat(tg_call *call, const int64_t *pads, const char *mode)
 {
@@ -201,7 +190,7 @@ static void pad_repeat(tg_call *call, const int64_t *pads, const char *mode)
     for (int64_t k = 0; k < rank; k++) {
         source[k] = TG_NEW_ARRAY(call->arena, int64_t, y->shape.dim[k] + 1);
         for (int64_t i = 0; i < y->shape.dim[k]; i++)
-            source[k][i] = pad_source(mode, i - pads[k], x->shape.dim[k]) * stride[k];
+            source[k][i] = tg_pad_source(mode, i - pads[k], x->shape.dim[k]) * stride[k];
     }
     for (int64_t i = 0; i < n; i++) {
         int64_t from = 0;

@@ -37,6 +37,7 @@ refuses() {
     fi
 }
 
+refuses "a folder without cases" 1 conform folder
 for command in optimize candidates bench export train; do
     refuses "no file" 12 "$command"
     out=

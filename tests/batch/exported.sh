@@ -8,14 +8,6 @@ data=${ONNX_TESTDATA:-/usr/share/libonnx-testdata/data}
 # shellcheck source=tests/batch/tap.sh
 . "${REGRAFT_SOURCE:-.}/tests/batch/tap.sh"
 
-# FOLDER LEAST: at least so many of its cases pass, and none fails.
-passes() {
-    "$program" conform --json "$1" >"$work/result" || return 1
-    passed=$(sed -n 's/^ *"passed": *\([0-9]*\),\{0,1\}$/\1/p' "$work/result")
-    echo "$passed passed, $2 are wanted"
-    [ "$passed" -ge "$2" ]
-}
-
 # MODEL: rewritten, saved, loaded again, it computes the same.
 saves() {
     "$program" optimize "$1" -o "$work/new.onnx" --by greedy --backend model --measure 0 --quiet &&

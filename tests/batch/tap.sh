@@ -19,3 +19,11 @@ try() {
         sed 's/^/# /' "$work/said" | tail -n 20
     fi
 }
+
+# FOLDER LEAST: at least so many of its cases pass, and none fails; counts are left in $work/counts.
+passes() {
+    "$program" conform --json "$1" >"$work/counts" || return 1
+    passed=$(sed -n 's/^ *"passed": *\([0-9]*\),\{0,1\}$/\1/p' "$work/counts")
+    echo "$passed passed, $2 are wanted"
+    [ "$passed" -ge "$2" ]
+}

@@ -226,4 +226,13 @@ UNIT_MAYBE void op_expect_ints(const op_result *r, const char *name, const int64
     op_expect_ints(r, name, (const int64_t[]){__VA_ARGS__},                                        \
                    sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
+/* One output of this type, run and compared. */
+#define CHECK_AS(type, op, ins, attrs, shape, ...)                                                 \
+    do {                                                                                           \
+        op_result r_;                                                                              \
+        op_run(&r_, op, ins, attrs, 1);                                                            \
+        op_expect(&r_, 0, type, shape, VALUES(__VA_ARGS__));                                       \
+        op_done(&r_);                                                                              \
+    } while (0)
+
 #endif

@@ -3,6 +3,7 @@
  * If, Loop and Scan from bytes: run by the reference and by the cpu plan, saved as they are and
  * with every node that has bodies made anew, loaded, and run again.
  */
+#include "tests/unit/again.h"
 #include "tests/unit/onnx_bytes.h"
 
 #include "engine/engine.h"
@@ -85,22 +86,10 @@ static tg_graph *remade(const tg_graph *g)
     return made;
 }
 
-static tg_graph *saved(const tg_graph *g)
-{
-    void *bytes;
-    size_t n;
-    tg_graph *again;
-    assert_ok(tg_onnx_save_memory(g, &bytes, &n));
-    assert_ok(tg_onnx_load_memory(bytes, n, "saved", NULL, &again));
-    assert_ok(tg_check(again));
-    free(bytes);
-    return again;
-}
-
 /* Frees the values. */
 static void check_all(const tg_graph *g, values in, values want)
 {
-    tg_graph *made = remade(g), *as_is = saved(g), *anew = saved(made);
+    tg_graph *made = remade(g), *as_is = graph_again(g), *anew = graph_again(made);
     assert_true(made->hash == g->hash);
     run_both(g, &in, &want);
     run_both(made, &in, &want);

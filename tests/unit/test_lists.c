@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sequences and optionals: their operators, files of them, models that have them as inputs. */
+#include "tests/unit/again.h"
 #include "tests/unit/op_run.h"
 
 #include "engine/base/vec.h"
@@ -92,15 +93,10 @@ static tg_status run_by(const char *backend, const tg_graph *g, const tg_tensor 
 /* The model through bytes and back computes what it computed; and so do the backends. */
 static tg_status run_all_ways(tg_graph *g, const tg_tensor *in, tg_tensor *out)
 {
-    void *bytes;
-    size_t n;
-    tg_graph *back;
     tg_tensor again;
     double most, relative;
     tg_status status = tg_reference_run(g, in, out);
-    assert_ok(tg_onnx_save_memory(g, &bytes, &n));
-    assert_ok(tg_onnx_load_memory(bytes, n, "m", NULL, &back));
-    free(bytes);
+    tg_graph *back = graph_again(g);
     /* What is constant is saved as the tensor that it comes to; bodies get the shapes known. */
     const tg_node *maker = tg_graph_maker(g, tg_graph_sink(g)->in[0]);
     if (!maker->constant && !maker->attrs->graphs) assert_true(back->hash == g->hash);
@@ -538,15 +534,11 @@ static void types_of_models_go_round(void **state)
                         tg_dtype_opt(TG_STR)};
     (void)state;
     for (int i = 0; i < 3; i++) {
-        tg_graph *g, *back;
-        void *bytes;
-        size_t n;
+        tg_graph *g;
         tg_tensor x = {types[i], TG_SHAPE_UNKNOWN, NULL};
         assert_string_equal(tg_dtype_name(types[i]), names[i]);
         assert_ok(model_of("Identity", &x, 1, NO_ATTRS, &g));
-        assert_ok(tg_onnx_save_memory(g, &bytes, &n));
-        assert_ok(tg_onnx_load_memory(bytes, n, "m", NULL, &back));
-        free(bytes);
+        tg_graph *back = graph_again(g);
         assert_int_equal(back->nodes[back->inputs[0]]->out[0].dtype, types[i]);
         assert_int_equal(tg_graph_type(back, tg_graph_sink(back)->in[0])->dtype, types[i]);
         tg_graph_unref(back);

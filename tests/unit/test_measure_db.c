@@ -201,17 +201,22 @@ static int write_and_read(const char *path, int p)
     return wrong;
 }
 
-static void processes_share_the_file(void **state)
+static void write_and_read_together(const char *path)
 {
-    (void)state;
-    char path[4096];
-    snprintf(path, sizeof path, "%s", unit_temporary("shared.sqlite"));
     pid_t pids[PROCESSES];
     for (int p = 0; p < PROCESSES; p++) {
         pids[p] = fork();
         if (!pids[p]) _exit(write_and_read(path, p) != 0);
     }
     wait_for(pids, PROCESSES);
+}
+
+static void processes_share_the_file(void **state)
+{
+    (void)state;
+    char path[4096];
+    snprintf(path, sizeof path, "%s", unit_temporary("shared.sqlite"));
+    write_and_read_together(path);
     tg_latency_db *db = tg_latency_db_open(path);
     for (int i = 0; i < PROCESSES * EACH; i++) {
         tg_latency_key theirs = key_of(i / EACH, i % EACH);
@@ -233,12 +238,7 @@ static void processes_find_it_broken_together(void **state)
         snprintf(path, sizeof path, "%s-%d", unit_temporary("together.sqlite"), round);
         snprintf(aside, sizeof aside, "%s.broken", path);
         write_file(path, garbage, sizeof garbage);
-        pid_t pids[PROCESSES];
-        for (int p = 0; p < PROCESSES; p++) {
-            pids[p] = fork();
-            if (!pids[p]) _exit(write_and_read(path, p) != 0);
-        }
-        wait_for(pids, PROCESSES);
+        write_and_read_together(path);
         tg_latency_db *db = tg_latency_db_open(path);
         for (int i = 0; i < PROCESSES * EACH; i++) {
             tg_latency_key theirs = key_of(i / EACH, i % EACH);

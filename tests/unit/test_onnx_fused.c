@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Activations that were fused when a graph was saved are so when it is loaded. */
+#include "tests/unit/again.h"
 #include "tests/unit/unit.h"
 
 #include "engine/engine.h"
@@ -41,24 +42,13 @@ static tg_graph *build(const shape *s)
     return g;
 }
 
-static tg_graph *reload(const tg_graph *g)
-{
-    void *bytes;
-    size_t n;
-    tg_graph *loaded;
-    assert_ok(tg_onnx_save_memory(g, &bytes, &n));
-    assert_ok(tg_onnx_load_memory(bytes, n, "test.onnx", NULL, &loaded));
-    free(bytes);
-    return loaded;
-}
-
 static void a_saved_pair_is_one_again(void **state)
 {
     (void)state;
     static const char *const activations[] = {"Relu", "Sigmoid", "Tanh"};
     for (int i = 0; i < 3; i++) {
         tg_graph *g = build(&(shape){.activation = activations[i], .between = ""});
-        tg_graph *loaded = reload(g), *again = reload(loaded);
+        tg_graph *loaded = graph_again(g), *again = graph_again(loaded);
         assert_int_equal(tg_graph_op_count(loaded), 1);
         assert_true(loaded->hash == g->hash);
         assert_true(again->hash == g->hash);
@@ -79,7 +69,7 @@ static void other_pairs_stay_two(void **state)
         {"", "Conv_3_plain", true, true},  /* read by something else */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        tg_graph *g = build(&rows[i]), *loaded = reload(g);
+        tg_graph *g = build(&rows[i]), *loaded = graph_again(g);
         assert_int_equal(tg_graph_op_count(loaded), 2);
         assert_true(loaded->hash == g->hash);
         tg_graph_unref(loaded);

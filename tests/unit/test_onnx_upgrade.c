@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Older forms of operators: what they become, and that the file keeps them. */
+#include "tests/unit/again.h"
 #include "tests/unit/onnx_bytes.h"
 
 #include "engine/ops/ops.h"
@@ -24,15 +25,10 @@ static tg_str softmax(int axis)
 /* The graph is unchanged by saving and loading. */
 static void same_again(const tg_graph *g)
 {
-    void *bytes;
-    size_t n;
-    tg_graph *again;
-    assert_ok(tg_onnx_save_memory(g, &bytes, &n));
-    assert_ok(tg_onnx_load_memory(bytes, n, "again", NULL, &again));
+    tg_graph *again = graph_again(g);
     assert_true(again->hash == g->hash);
     assert_int_equal(tg_origin_opset(again->origin), tg_origin_opset(g->origin));
     tg_graph_unref(again);
-    free(bytes);
 }
 
 static void old_softmax_is_over_one_axis(void **state)
@@ -195,17 +191,13 @@ static void a_mode_that_is_no_word_is_carried(void **state)
 /* What is read from opset `opset` is saved in 7, and is the same graph there. */
 static tg_graph *load_oldest(int opset, tg_str graph)
 {
-    void *bytes;
-    size_t n;
-    tg_graph *g, *again;
+    tg_graph *g;
     assert_ok(load(part_model(3, opset, graph), &g));
     assert_int_not_equal(maker(g, 0)->op, TG_OP_OPAQUE);
-    assert_ok(tg_onnx_save_memory(g, &bytes, &n));
-    assert_ok(tg_onnx_load_memory(bytes, n, "again", NULL, &again));
+    tg_graph *again = graph_again(g);
     assert_true(again->hash == g->hash);
     assert_int_equal(tg_origin_opset(again->origin), TG_ONNX_OPSET_WRITTEN);
     tg_graph_unref(again);
-    free(bytes);
     return g;
 }
 

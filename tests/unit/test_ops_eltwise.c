@@ -7,15 +7,6 @@
 
 #define SIX 1, 2, 3, 4, 5, 6
 
-/* One output of this type, run and compared. */
-#define CHECK_AS(type, op, ins, attrs, shape, ...)                                                 \
-    do {                                                                                           \
-        op_result r_;                                                                              \
-        op_run(&r_, op, ins, attrs, 1);                                                            \
-        op_expect(&r_, 0, type, shape, VALUES(__VA_ARGS__));                                       \
-        op_done(&r_);                                                                              \
-    } while (0)
-
 static void binary_broadcasts(void **state)
 {
     (void)state;

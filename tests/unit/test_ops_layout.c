@@ -5,14 +5,6 @@
 #define SIX 1, 2, 3, 4, 5, 6
 #define L(...) FIXED(TG_I64, SHAPE((int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int))), __VA_ARGS__)
 
-#define CHECK_AS(type, op, ins, attrs, shape, ...)                                                 \
-    do {                                                                                           \
-        op_result r_;                                                                              \
-        op_run(&r_, op, ins, attrs, 1);                                                            \
-        op_expect(&r_, 0, type, shape, VALUES(__VA_ARGS__));                                       \
-        op_done(&r_);                                                                              \
-    } while (0)
-
 static void reshape_resolves_its_shape(void **state)
 {
     (void)state;

@@ -292,6 +292,17 @@ static void visit(conform *c, const char *folder, int depth)
     tg_str_free(&model);
 }
 
+/* A folder that a person names and that holds no case is a mistake. */
+static tg_status visit_named(conform *c, const char *dir)
+{
+    int before = 0, after = 0;
+    for (int i = 0; i < RESULTS; i++) before += c->count[i];
+    visit(c, dir, 3);
+    for (int i = 0; i < RESULTS; i++) after += c->count[i];
+    if (after > before) return TG_OK;
+    return tg_fail(TG_NOTFOUND, "%s: no model.onnx with a test_data_set_0 beside it", dir);
+}
+
 static void print_counts(conform *c, int run)
 {
     if (ui_arg_flag(c->args, "json"))
@@ -322,7 +333,7 @@ DEFCMD(
     const char *dir;
     for (int i = 0; status == TG_OK && (dir = ui_arg_nth(args, "dir", i)); i++) {
         if (access(dir, R_OK) != 0) status = tg_fail(TG_IO, "%s: %s", dir, strerror(errno));
-        else visit(&c, dir, 3);
+        else status = visit_named(&c, dir);
     }
     int run = c.count[PASSED] + c.count[FAILED] + c.count[UNSUPPORTED];
     if (status == TG_OK) print_counts(&c, run);

@@ -247,7 +247,8 @@ static void draw_numbers(ui_line *line, const ui_session *s, const list *l, cons
     }
 }
 
-/* All nodes where they fit, else the first and how many more: "Conv_3 +2". */
+/* All nodes where they fit, else the first and how many more: "Conv_3 +2"; inside a body, the end.
+ */
 static void put_site(ui_line *line, ui_face face, const tg_graph *g, const tg_site *site, int cols)
 {
     char label[128], more[16] = "";
@@ -256,7 +257,11 @@ static void put_site(ui_line *line, ui_face face, const tg_graph *g, const tg_si
         ui_line_fit(line, face, words, cols);
         return;
     }
-    if (site->n_nodes > 1) snprintf(more, sizeof more, " +%d", site->n_nodes - 1);
+    if (site->n_nodes == 1) {
+        ui_line_fit_end(line, face, words, cols);
+        return;
+    }
+    snprintf(more, sizeof more, " +%d", site->n_nodes - 1);
     tg_graph_label(g, site->nodes[0], label, sizeof label);
     int room = cols - (int)strlen(more);
     if (room < 4) ui_line_fit_end(line, face, label, cols);

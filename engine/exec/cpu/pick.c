@@ -3,6 +3,8 @@
 #include "copy.h"
 #include "loop.h"
 
+#include "engine/ops/pad.h"
+
 #include <string.h>
 
 /* ---- one index an element ---- */
@@ -148,25 +150,12 @@ static tg_status run_padding(tg_cpu_plan *p, const tg_step *step, void *const *p
     return TG_OK;
 }
 
-/* Of the modes that repeat what is there; place i may be before 0 or behind the end. */
-static int64_t source_of(const char *mode, int64_t i, int64_t size)
-{
-    if (i >= 0 && i < size) return i;
-    if (mode[0] == 'c') return -1;
-    if (mode[0] == 'e') return i < 0 ? 0 : size - 1;
-    int64_t period = mode[0] == 'w' ? size : 2 * size - 2;
-    if (period == 0) return 0;
-    int64_t at = i % period;
-    if (at < 0) at += period;
-    return at < size ? at : period - at;
-}
-
 static void fill_axis(tg_cpu_plan *p, padding *k, const char *mode, int64_t pad, int64_t size,
                       int64_t dim, int64_t step)
 {
     int64_t *from = TG_NEW_ARRAY(p->memory, int64_t, dim + 1);
     for (int64_t i = 0; i < dim; i++) {
-        int64_t at = source_of(mode, i - pad, size);
+        int64_t at = tg_pad_source(mode, i - pad, size);
         from[i] = at < 0 ? -1 : at * step;
     }
     k->first = pad > 0 ? pad : 0;
