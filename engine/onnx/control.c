@@ -2,6 +2,7 @@
 /* Nodes with bodies: each body becomes a graph of its own, by the importer that reads the model. */
 #include "attribute.h"
 #include "engine/ir/value.h"
+#include "engine/ops/ops.h"
 #include "import.h"
 
 #include <string.h>
@@ -179,18 +180,31 @@ static bool is_of_file(const control *c, const char *name)
            strcmp(name, "rounds") != 0;
 }
 
+/* A Scan of opset 8, with a batch and lengths of its sequences. */
+static bool is_old_scan(const control *c)
+{
+    return c->d.op == TG_OP(Scan) && c->d.im->opset < 9;
+}
+
+static const char *name_of_attr(const control *c, const Onnx__AttributeProto *a)
+{
+    bool old = is_old_scan(c) && a->name && strcmp(a->name, "directions") == 0;
+    return old ? "scan_input_directions" : a->name ? a->name : "";
+}
+
 static tg_status read_plain_attrs(control *c)
 {
     const Onnx__NodeProto *proto = c->d.proto;
     tg_importer *im = c->d.im;
     for (size_t i = 0; i < proto->n_attribute; i++) {
         const Onnx__AttributeProto *a = proto->attribute[i];
+        const char *name = name_of_attr(c, a);
         tg_attr value;
-        if (!a->name || !is_of_file(c, a->name) || a->n_graphs)
-            return tg_fail(TG_UNSUPPORTED, "unknown attribute %s", a->name ? a->name : "");
+        if (!is_of_file(c, name) || a->n_graphs)
+            return tg_fail(TG_UNSUPPORTED, "unknown attribute %s", name);
         if (a->g) continue;
         TG_TRY(tg_attribute_read(a, im->frame->unpacked->file, im->folder, im->arena, &value));
-        add_attr(c, a->name, value);
+        add_attr(c, name, value);
     }
     return TG_OK;
 }
@@ -333,10 +347,8 @@ static tg_status import_loop(control *c)
     return TG_OK;
 }
 
-/* The type of one step's part of a scan input. */
-static tg_status part_type(const control *c, int i, int64_t axis, tg_type *type)
+static tg_status drop_axis(tg_type *type, int64_t axis)
 {
-    *type = type_of(c, i);
     if (type->shape.rank < 0) return TG_OK;
     TG_TRY(tg_axis_normalise(axis, type->shape.rank, &axis));
     for (int64_t k = axis; k + 1 < type->shape.rank; k++)
@@ -345,15 +357,55 @@ static tg_status part_type(const control *c, int i, int64_t axis, tg_type *type)
     return TG_OK;
 }
 
-static tg_status import_scan(control *c)
+/* The type of one step's part of a scan input. */
+static tg_status part_type(const control *c, int i, int64_t axis, tg_type *type)
+{
+    *type = type_of(c, i);
+    return drop_axis(type, axis);
+}
+
+static void name_outputs(control *c)
+{
+    const Onnx__NodeProto *proto = c->d.proto;
+    c->d.out_names = TG_NEW_ARRAY(c->d.im->arena, const char *, c->d.n_out + 1);
+    for (int i = 0; i < c->d.n_out; i++)
+        c->d.out_names[i] = (size_t)i < proto->n_output ? proto->output[i] : "";
+}
+
+/* How many of `n` inputs are scanned. */
+static tg_status scanned_of(const control *c, int n, int *scanned)
 {
     const Onnx__AttributeProto *count = tg_attribute_find(c->d.proto, "num_scan_inputs");
-    const Onnx__AttributeProto *axes = tg_attribute_find(c->d.proto, "scan_input_axes");
-    int n = (int)c->d.in.n;
-    if (c->d.im->opset < 9) return tg_fail(TG_UNSUPPORTED, "a Scan of opset 8");
     if (!count || count->i < 1 || count->i > n)
         return tg_fail(TG_INVALID, "num_scan_inputs does not fit its inputs");
-    int states = n - (int)count->i;
+    *scanned = (int)count->i;
+    return TG_OK;
+}
+
+/* Behind the lengths, each input has the batch as axis 0, and what is scanned the steps as 1. */
+static tg_status import_old_scan(control *c)
+{
+    int n = (int)c->d.in.n - 1, scanned;
+    TG_TRY(scanned_of(c, n, &scanned));
+    tg_type *formals = TG_NEW_ARRAY(c->d.im->arena, tg_type, n + 1);
+    for (int i = 0; i < n; i++) {
+        TG_TRY(part_type(c, 1 + i, 0, &formals[i]));
+        if (i >= n - scanned) TG_TRY(drop_axis(&formals[i], 0));
+    }
+    TG_TRY(add_repeated(c, formals, n, 0, 0, n - scanned));
+    add_captured(c, n + 1);
+    add_attr(c, "captured", TG_ATTR_OF_INT(c->n_captured));
+    name_outputs(c);
+    return tg_import_old_scan(&c->d, &c->bodies[0], scanned, c->n_captured);
+}
+
+static tg_status import_scan(control *c)
+{
+    const Onnx__AttributeProto *axes = tg_attribute_find(c->d.proto, "scan_input_axes");
+    int n = (int)c->d.in.n, scanned;
+    if (is_old_scan(c)) return import_old_scan(c);
+    TG_TRY(scanned_of(c, n, &scanned));
+    int states = n - scanned;
     tg_type *formals = TG_NEW_ARRAY(c->d.im->arena, tg_type, n + 1);
     for (int i = 0; i < n; i++) {
         size_t k = (size_t)(i - states);
@@ -382,14 +434,6 @@ static tg_status import_sequence_map(control *c)
     add_captured(c, n);
     add_attr(c, "captured", TG_ATTR_OF_INT(c->n_captured));
     return TG_OK;
-}
-
-static void name_outputs(control *c)
-{
-    const Onnx__NodeProto *proto = c->d.proto;
-    c->d.out_names = TG_NEW_ARRAY(c->d.im->arena, const char *, c->d.n_out + 1);
-    for (int i = 0; i < c->d.n_out; i++)
-        c->d.out_names[i] = (size_t)i < proto->n_output ? proto->output[i] : "";
 }
 
 /* Whether some node in the bodies is of another opset than the model. */
@@ -427,14 +471,8 @@ static reader reader_of(const char *op)
     return import_scan;
 }
 
-static tg_status build(control *c)
+static tg_status build_node(control *c)
 {
-    tg_importer *im = c->d.im;
-    TG_TRY(read_plain_attrs(c));
-    read_inputs(c);
-    TG_TRY(reader_of(tg_op_get(c->d.op)->name)(c));
-    if ((size_t)c->d.n_out < c->d.proto->n_output || c->d.in.n > INT16_MAX)
-        return tg_fail(TG_INVALID, "it has more outputs than its body");
     name_outputs(c);
     tg_node_spec spec = {.op = c->d.op,
                          .in = c->d.in.v,
@@ -445,13 +483,24 @@ static tg_status build(control *c)
                          .name = c->d.proto->name,
                          .out_names = c->d.out_names};
     uint32_t id;
-    TG_TRY(tg_build_node(im->b, &spec, &id));
-    if (!has_foreign(im, c->d.proto)) {
-        tg_import_record(&c->d, id);
-        keep_captured(c);
-    }
-    for (int i = 0; i < c->d.n_out; i++)
-        tg_import_name(im, c->d.out_names[i], tg_value_of(id, (uint32_t)i));
+    TG_TRY(tg_build_node(c->d.im->b, &spec, &id));
+    if (!has_foreign(c->d.im, c->d.proto)) tg_import_record(&c->d, id);
+    c->d.out = TG_NEW_ARRAY(c->d.im->arena, tg_value, c->d.n_out + 1);
+    for (int i = 0; i < c->d.n_out; i++) c->d.out[i] = tg_value_of(id, (uint32_t)i);
+    return TG_OK;
+}
+
+static tg_status build(control *c)
+{
+    tg_importer *im = c->d.im;
+    TG_TRY(read_plain_attrs(c));
+    read_inputs(c);
+    TG_TRY(reader_of(tg_op_get(c->d.op)->name)(c));
+    if ((size_t)c->d.n_out < c->d.proto->n_output || c->d.in.n > INT16_MAX)
+        return tg_fail(TG_INVALID, "it has more outputs than its body");
+    if (!c->d.built) TG_TRY(build_node(c));
+    if (!has_foreign(im, c->d.proto)) keep_captured(c);
+    for (int i = 0; i < c->d.n_out; i++) tg_import_name(im, c->d.out_names[i], c->d.out[i]);
     return TG_OK;
 }
 

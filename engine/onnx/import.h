@@ -116,6 +116,7 @@ typedef struct tg_draft {
     const char **out_names;
     tg_value *out; /* set by an upgrade that built the nodes itself */
     bool built;
+    bool changed; /* by an upgrade, so that it is not written as the file had it */
 } tg_draft;
 
 /* node.c: */
@@ -125,6 +126,14 @@ void tg_import_name(tg_importer *im, const char *name, tg_value v);
 void tg_import_keep(tg_importer *im, const char *name, tg_value v);
 /* Notes which node of the file became node `id`; d->slots are set. */
 void tg_import_record(tg_draft *d, uint32_t id);
+
+/*
+ * scan.c: builds what a Scan of opset 8 is now. d->in: the lengths or TG_NO_VALUE, states, what is
+ * scanned, captured values; d->attrs are those of the new nodes but for the body, which may be
+ * exchanged for one with more outputs. Errors: TG_UNSUPPORTED (unknown
+ * shapes, an empty batch or one over 256), TG_SHAPE.
+ */
+tg_status tg_import_old_scan(tg_draft *d, tg_graph **body, int scanned, int captured) TG_MUST_USE;
 
 /* upgrade.c: brings the draft to the newest meaning. Errors: TG_UNSUPPORTED: carry it as it is. */
 tg_status tg_upgrade(tg_draft *d) TG_MUST_USE;

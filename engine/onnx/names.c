@@ -121,7 +121,8 @@ static void name_values(tg_exporter *ex, bool own)
             if (tg_map_find(&ex->names, v) || (!wanted && !ex->emitted[node->id])) continue;
             const char *name = node->out_name[k];
             if (own && name[0] && !tg_export_taken(ex, name)) give(ex, v, name);
-            if (!own && (wanted || name[0]))
+            /* ONNX Runtime wants names for all that a body makes. */
+            if (!own && (wanted || name[0] || node->attrs->graphs))
                 give(ex, v, tg_export_fresh(ex, wish_for(ex, node, k)));
         }
     }

@@ -282,7 +282,8 @@ void tg_import_record(tg_draft *d, uint32_t id)
     tg_frame *f = d->im->frame;
     const tg_node *node = tg_build_get(d->im->b, id);
     /* What was read in another opset is written as the table has it. */
-    if (node->op != d->op || tg_map_find(&d->im->opset_of, (uintptr_t)d->proto)) return;
+    if (d->changed || node->op != d->op || tg_map_find(&d->im->opset_of, (uintptr_t)d->proto))
+        return;
     for (size_t i = 0; i < d->proto->n_input; i++) {
         int16_t slot = d->slots[i];
         if (slot >= 0 && slot < node->n_in && node->in[slot] != TG_NO_VALUE) continue;

@@ -371,10 +371,42 @@ static tg_status dft_17(tg_draft *d)
     return TG_OK;
 }
 
+/* Gives each channel what its group had. */
+static tg_status spread_groups(tg_draft *d, int i, int64_t groups, int64_t channels)
+{
+    const tg_type *type = tg_build_type(d->im->b, d->in.v[i]);
+    if (!tg_type_complete(type)) return cannot("a group norm of unknown shape");
+    if (type->shape.rank != 1 || type->shape.dim[0] != groups)
+        return tg_fail(TG_SHAPE, "the scale or shift has no entry a group");
+    tg_shape column = tg_shape_of(groups, 1), flat = tg_shape_of(channels);
+    int64_t wide[] = {groups, channels / groups};
+    TG_TRY(reshape_input(d, i, &column));
+    TG_TRY(build_one(d, TG_OP(Expand), d->in.v[i],
+                     (tg_named_attr){"shape", TG_ATTR_OF_INTS(wide, 2)}, &d->in.v[i]));
+    return reshape_input(d, i, &flat);
+}
+
+/* Before 21 scale and shift had an entry a group. */
+static tg_status group_norm_18(tg_draft *d)
+{
+    int64_t groups = int_attr(d, "num_groups", 0);
+    const tg_type *x =
+        d->in.n == 3 && d->in.v[0] != TG_NO_VALUE ? tg_build_type(d->im->b, d->in.v[0]) : NULL;
+    if (!x || x->shape.rank < 2 || x->shape.dim[1] < 0 || d->in.v[1] == TG_NO_VALUE ||
+        d->in.v[2] == TG_NO_VALUE)
+        return cannot("a group norm of unknown shape");
+    if (groups < 1 || x->shape.dim[1] % groups)
+        return tg_fail(TG_SHAPE, "%lld channels are not %lld groups of one size",
+                       (long long)x->shape.dim[1], (long long)groups);
+    d->changed = true;
+    TG_TRY(spread_groups(d, 1, groups, x->shape.dim[1]));
+    return spread_groups(d, 2, groups, x->shape.dim[1]);
+}
+
 typedef struct upgrade {
     const char *op_type;
-    int below;                       /* opsets before this one have the older form */
-    tg_status (*apply)(tg_draft *d); /* NULL: it is only carried */
+    int below; /* opsets before this one have the older form */
+    tg_status (*apply)(tg_draft *d);
 } upgrade;
 
 /* The first row that fits is taken. */
@@ -412,7 +444,7 @@ static const upgrade upgrades[] = {
     {"Resize", 11, scales_to_slot_2},
     {"Resize", 100, drop_empty_inputs},
     {"BatchNormalization", 14, batch_norm_13},
-    {"GroupNormalization", 21, NULL}, /* scale and bias had an entry a group */
+    {"GroupNormalization", 21, group_norm_18},
     {"Dropout", 10, dropout_9},
     {"RoiAlign", 16, roi_align_10},
     {"DFT", 20, dft_17},
@@ -424,19 +456,15 @@ tg_status tg_upgrade(tg_draft *d)
     if (d->im->opset < 6) drop_attr(d, "consumed_inputs");
     for (size_t i = 0; i < sizeof upgrades / sizeof *upgrades; i++)
         if (d->im->opset < upgrades[i].below && strcmp(d->proto->op_type, upgrades[i].op_type) == 0)
-            return upgrades[i].apply ? upgrades[i].apply(d) : cannot(d->proto->op_type);
+            return upgrades[i].apply(d);
     return TG_OK;
 }
 
 int tg_onnx_oldest_form(const char *op_type)
 {
-    int oldest = 0, least = TG_ONNX_OPSET_OLDEST;
-    for (size_t i = 0; i < sizeof upgrades / sizeof *upgrades; i++)
-        if (!upgrades[i].apply && strcmp(op_type, upgrades[i].op_type) == 0)
-            least = upgrades[i].below;
-    for (int opset = least; opset <= TG_ONNX_OPSET_NEWEST && !oldest; opset++)
-        if (tg_standard_version(op_type, opset)) oldest = opset;
-    return oldest;
+    for (int opset = TG_ONNX_OPSET_OLDEST; opset <= TG_ONNX_OPSET_NEWEST; opset++)
+        if (tg_standard_version(op_type, opset)) return opset;
+    return 0;
 }
 
 tg_op tg_upgrade_op(const char *domain, const char *op_type)

@@ -391,7 +391,33 @@ static void old_transforms_are_along_axis_1(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(old_regions_have_no_shift),
+/* Up to 20 scale and shift were of groups; now they are of channels. */
+static void old_group_norms_spread_their_scales(void **state)
+{
+    (void)state;
+    for (int opset = 18; opset <= 21; opset += 3) {
+        tg_graph *g;
+        tg_str node = part_node("GroupNormalization", "n", "x,s,b", "y");
+        node_int(&node, "num_groups", 2);
+        tg_str graph = one(node, "1,6,2");
+        put_part(&graph, IN_INPUT, part_info("s", 1, opset < 21 ? "2" : "6"));
+        put_part(&graph, IN_INPUT, part_info("b", 1, opset < 21 ? "2" : "6"));
+        assert_ok(load(part_model(8, opset, graph), &g));
+        const tg_node *y = maker(g, 0);
+        tg_shape each = tg_shape_of(6);
+        assert_int_equal(y->op, TG_OP(GroupNormalization));
+        for (int i = 1; i < 3; i++)
+            assert_true(tg_shape_equal(&tg_graph_type(g, y->in[i])->shape, &each));
+        tg_graph *again = graph_again(g);
+        assert_true(again->hash == g->hash);
+        assert_int_equal(tg_origin_opset(again->origin), 21);
+        tg_graph_unref(again);
+        tg_graph_unref(g);
+    }
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(old_group_norms_spread_their_scales),
+                                          cmocka_unit_test(old_regions_have_no_shift),
                                           cmocka_unit_test(old_transforms_are_along_axis_1),
                                           cmocka_unit_test(old_softmax_is_over_one_axis),
                                           cmocka_unit_test(old_softmax_over_many_axes_goes_by_rows),
