@@ -29,7 +29,11 @@ typedef enum tg_op_flag {
     TG_ACCUMULATES = 128, /* sums over more than one element: rounding grows with depth */
     TG_BODIES = 256,      /* runs graphs that are attributes of it, maybe long: never folded */
     TG_TAKES_LISTS = 512, /* sequences and optionals may be inputs */
-    TG_GIVES_LISTS = 1024 /* an output is a sequence or optional: never folded */
+    TG_GIVES_LISTS = 1024, /* an output is a sequence or optional: never folded */
+    /* Each element is a polynomial of the elements of the real inputs whose coefficients are
+     * natural numbers, or minus such a term, unless an attribute says otherwise; or depends on
+     * shapes alone. The kernel adds and multiplies in double. */
+    TG_RING = 2048
 } tg_op_flag;
 
 /* What shape inference is given. `attr` may be rewritten to the canonical form (see
