@@ -33,6 +33,8 @@ rooms='
 ^(ncursesw?/)?n?curses[.]h$        ^tui/term_curses[.]c$
 ^(graphviz/)?(gvc|cgraph|gvplugin) ^engine/draw/
 ^sqlite3[.]h$                      ^engine/measure/latency_db[.]c$
+^Imlib2[.]h$                       ^engine/ops/picture[.]c$
+^jpeglib[.]h$                      ^engine/ops/jpeg[.]c$
 ^mpi[.]h$                          ^agent/mpi[.]c$
 onnx[.]pb-c[.]h$                   ^engine/onnx/
 ^jansson[.]h$                      ^(engine/draw|tui)/
