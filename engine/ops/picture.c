@@ -57,15 +57,34 @@ static size_t most_bytes(void)
     return most && most < MOST_BYTES ? most : MOST_BYTES;
 }
 
+typedef struct request {
+    size_t size;
+    void *p;
+} request;
+
+static tg_status allocate(void *ctx)
+{
+    request *r = ctx;
+    r->p = tg_malloc(r->size);
+    return TG_OK;
+}
+
+/* Memory that runs out must not leave Imlib2 half way, nor the turn taken. */
+static void *pixels_of(size_t size)
+{
+    request r = {size, NULL};
+    if (size <= most_bytes() && tg_protect(allocate, &r) == TG_OK) return r.p;
+    refused = size;
+    return NULL;
+}
+
 static void *pixels_for(void *old, size_t size)
 {
     if (old) {
         free(old);
         return NULL;
     }
-    if (size <= most_bytes()) return malloc(size);
-    refused = size;
-    return NULL;
+    return pixels_of(size);
 }
 
 static void take(Imlib_Image image, tg_picture *picture)
@@ -75,7 +94,8 @@ static void take(Imlib_Image image, tg_picture *picture)
     int64_t height = imlib_image_get_height(), width = imlib_image_get_width();
     if (from && height > 0 && width > 0) {
         size_t size = (size_t)height * (size_t)width * sizeof *from;
-        *picture = (tg_picture){height, width, tg_memdup(from, size)};
+        uint32_t *pixels = pixels_of(size);
+        if (pixels) *picture = (tg_picture){height, width, memcpy(pixels, from, size)};
     }
     imlib_free_image_and_decache();
 }
