@@ -182,6 +182,16 @@ static int results_of(const rule_node *node, const tg_attr *attr)
     return at >= 0 && attr[at].kind == TG_ATTR_INTS ? (int)attr[at].n : 1;
 }
 
+/* True if the line has inputs that are values, and none is there. */
+static bool all_absent(const rule_node *node, const inputs *in)
+{
+    bool values = false;
+    for (int i = 0; i < in->n; i++)
+        if (in->v[i] != TG_NO_VALUE) return false;
+    for (int i = 0; i < node->n_in; i++) values |= node->in[i].kind != TERM_NUMBER;
+    return values;
+}
+
 /* One node for line i (its `element`-th if the line says each); adds its values to made[i]. */
 static tg_status make_node(instance *x, int i, int element)
 {
@@ -191,9 +201,7 @@ static tg_status make_node(instance *x, int i, int element)
     tg_attr *attr;
     uint32_t id;
     TG_TRY(gather(x, node, element, &in));
-    bool any = !node->n_in;
-    for (int k = 0; k < in.n; k++) any |= in.v[k] != TG_NO_VALUE;
-    if (!any) {
+    if (all_absent(node, &in)) {
         m->absent = true;
         return TG_OK;
     }

@@ -190,12 +190,14 @@ static tg_value add_free(sample *s, int slot)
     for (int i = 0; s->single & BIT(slot) && i < shape.rank; i++)
         if (!shape.dim[i]) shape.dim[i] = 1;
     tg_type type = {s->dtype, shape};
+    tg_dtype role = sample_role(s, slot);
     if (sample_chance(s, 4)) type.dtype = TG_F64;
     if (v->number) {
         type.dtype = s->dtype;
         if (sample_chance(s, 85)) type.shape = (tg_shape){.rank = sample_below(s, 2), .dim = {0}};
         if (type.shape.rank == 1) type.shape.dim[0] = 1;
     }
+    if (role != TG_DTYPE_NONE) type.dtype = role;
     if (s->consts & BIT(slot) || sample_chance(s, 8))
         return add_const(s, slot, type.dtype, &type.shape);
     return tg_build_input(s->b, input_name(s, v), &type);

@@ -15,6 +15,7 @@ typedef struct sample {
     tg_arena *arena;
     tg_builder *b;
     tg_dtype dtype;                      /* of most values */
+    tg_dtype byte;                       /* of quantised ones; TG_DTYPE_NONE: not drawn yet */
     tg_shape base;                       /* shapes that no declaration gives come from this one */
     int elements;                        /* of lists */
     int parts;                           /* of the Split at hand */
@@ -35,6 +36,8 @@ int64_t sample_dim(sample *s);
 /* sample_attr.c: attribute `index` of a node of that operator over these inputs. */
 tg_attr sample_attr(sample *s, tg_op op, int index, const tg_attr *so_far, const tg_value *in,
                     int n_in);
+/* sample_role.c: the type that a free value must have; TG_DTYPE_NONE: that of most. */
+tg_dtype sample_role(sample *s, int slot);
 /* sample_data.c: random elements; sign 1: positive, -1: negative, 0: any. */
 void sample_fill(sample *s, tg_tensor *t, int sign, bool flat);
 

@@ -150,20 +150,24 @@ static tg_attr draw_split(attr_draw *a)
 }
 
 /* starts, ends, steps and axes of a Slice fit only together: all axes, in order. */
+/* Every second axis stays whole, and half of the graphs do not name it. */
 static tg_attr draw_slice(attr_draw *a)
 {
     int64_t v[TG_MAX_RANK];
+    int k = 0;
     for (int i = 0; i < a->rank; i++) {
         int64_t n = a->in->shape.dim[i];
         bool whole = (i + a->s->list_axis) % 2, back = (i + a->s->list_axis) % 5 == 4;
-        if (strcmp(a->name, "axes") == 0) v[i] = i;
+        if (whole && a->s->list_axis >= 2) continue;
+        if (strcmp(a->name, "axes") == 0) v[k] = i;
         else if (back)
-            v[i] = strcmp(a->name, "starts") == 0 ? n - 1 : a->name[1] == 'n' ? -n - 1 : -1;
-        else if (strcmp(a->name, "steps") == 0) v[i] = sample_chance(a->s, 80) ? 1 : 2;
-        else if (strcmp(a->name, "starts") == 0) v[i] = whole ? 0 : sample_below(a->s, (int)n + 1);
-        else v[i] = whole ? n : n - sample_below(a->s, 2);
+            v[k] = strcmp(a->name, "starts") == 0 ? n - 1 : a->name[1] == 'n' ? -n - 1 : -1;
+        else if (strcmp(a->name, "steps") == 0) v[k] = sample_chance(a->s, 80) ? 1 : 2;
+        else if (strcmp(a->name, "starts") == 0) v[k] = whole ? 0 : sample_below(a->s, (int)n + 1);
+        else v[k] = whole ? n : n - sample_below(a->s, 2);
+        k++;
     }
-    return ints(a, v, a->rank);
+    return ints(a, v, k);
 }
 
 static tg_attr draw_to(attr_draw *a)

@@ -34,9 +34,11 @@ static double number(sample *s, char kind)
 void sample_fill(sample *s, tg_tensor *t, int sign, bool flat)
 {
     char kind = tg_dtype_kind(t->dtype);
+    bool bytes = t->dtype == TG_U8 || t->dtype == TG_I8;
     double first = 0;
     for (int64_t i = 0, n = tg_tensor_count(t); i < n; i++) {
         double x = number(s, kind);
+        if (bytes && sample_chance(s, 30)) x = sample_below(s, 256) - (t->dtype == TG_I8 ? 128 : 0);
         if (sign) x = sign * (fabs(x) + (kind == 'f' ? 0.5 : 1));
         if (flat && i) x = first;
         first = x;
