@@ -14,7 +14,7 @@ static const struct {
     tg_op op;
     field_function *eval;
 } specials[] = {
-#define FIELD(op, function) {TG_OP(op), field_##function},
+#define FIELD(op, function, bound) {TG_OP(op), field_##function},
 #include "field.def"
 #undef FIELD
 };

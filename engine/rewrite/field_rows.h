@@ -9,7 +9,7 @@
 typedef tg_status field_function(const tg_node *node, uint64_t seed, const tg_tensor *in,
                                  tg_tensor *out);
 
-#define FIELD(op, function) field_function field_##function;
+#define FIELD(op, function, bound) field_function field_##function;
 #include "field.def"
 #undef FIELD
 

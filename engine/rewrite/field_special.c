@@ -163,10 +163,32 @@ tg_status field_gemm(const tg_node *node, uint64_t seed, const tg_tensor *in, tg
     return status == TG_OK ? field_reduce(node, out) : status;
 }
 
+/* A fused activation is the operator of its name. */
+static void activate(const char *name, uint64_t seed, tg_tensor *t)
+{
+    double *x = t->data;
+    for (int64_t i = 0, n = tg_tensor_count(t); i < n; i++)
+        x[i] = (double)field_ask(name, seed, (uint64_t)x[i]);
+}
+
+static tg_attrs *without(const tg_node *node, const char *name)
+{
+    tg_attr a[16];
+    int index = tg_op_attr_index(node->op, name);
+    memcpy(a, node->attrs->a, node->attrs->n * sizeof *a);
+    a[index] = tg_attr_str("");
+    return tg_attrs_new(a, node->attrs->n);
+}
+
 tg_status field_conv(const tg_node *node, uint64_t seed, const tg_tensor *in, tg_tensor *out)
 {
-    if (tg_node_attr(node, "activation")->n) return outside(node, "an activation");
-    return field_ring(node, seed, in, out);
+    tg_attrs *plain = without(node, "activation");
+    tg_status status = field_kernel_with(node, plain, in, out);
+    if (status == TG_OK) status = field_reduce(node, out);
+    const tg_attr *activation = tg_node_attr(node, "activation");
+    if (status == TG_OK && activation->n) activate(activation->s, seed, &out[0]);
+    tg_attrs_unref(plain);
+    return status;
 }
 
 tg_status field_scatter(const tg_node *node, uint64_t seed, const tg_tensor *in, tg_tensor *out)

@@ -17,16 +17,30 @@ typedef struct tg_rule_report {
     double worst;   /* largest difference, in parts of the largest element of its tensor */
     int conditions; /* sound ones; each was dropped in turn ... */
     int earned;     /* ... and for so many of them a wrong rewrite was found */
-    uint64_t seed;  /* that draws the failing graph, if one failed */
+    uint64_t seed;  /* number of the sample that failed, if one did */
+    /*
+     * Of `sites`, `field` lay in a prime field (field.h); on `agreed` of them the sides were equal
+     * there at `points` random points each. A site whose sides differ as formulas, of degree at
+     * most `degree` in what is drawn, agrees with a chance of at most `slip` (Schwartz 1980, Zippel
+     * 1979).
+     */
+    int field, agreed, points;
+    double degree, slip;
+    char detail[4096]; /* where the sides differ: both graphs and the inputs; else "" */
 } tg_rule_report;
 
 /*
  * Proves rule i on `samples` drawn graphs. Errors: TG_DIFFERS (the sides differ, or a sound
- * condition never matters), TG_RULE (no graph was found that the rule fits); the message says which
- * condition and which values. The report is filled in any case.
+ * condition never matters), TG_RULE (no graph was found that the rule fits); the message begins
+ * with file and line and says which sample, result and element, or which condition. The report is
+ * filled in any case.
  */
 tg_status tg_rule_prove(const tg_rules *rules, int i, uint64_t seed, int samples,
                         tg_rule_report *report) TG_MUST_USE;
+/* Were all sites that lay in the field equal there, one at least? */
+bool tg_rule_proved_exactly(const tg_rule_report *report);
+/* How the rule was proved, in words: "exact over a prime field (...), ...". */
+void tg_rule_report_text(const tg_rule_report *report, tg_str *out);
 
 /* A graph of the form that rule i looks for. Errors: TG_RULE (none was found). */
 tg_status tg_rule_draw(const tg_rules *rules, int i, uint64_t seed, tg_graph **out) TG_MUST_USE;

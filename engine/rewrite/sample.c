@@ -4,6 +4,7 @@
 #include "func.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BIT(i) ((uint64_t)1 << (i))
@@ -40,6 +41,16 @@ static void read_facts(sample *s)
     s->consts |= s->above | s->below | s->flat;
     for (int i = 0; i < s->rule->n_values; i++)
         if (s->rule->values[i].number) s->consts |= BIT(i);
+}
+
+uint64_t sample_reads(const tg_rule *rule)
+{
+    sample *s = tg_calloc(1, sizeof *s);
+    s->rule = rule;
+    read_facts(s);
+    uint64_t bits = s->above | s->below | s->flat | s->single;
+    free(s);
+    return bits;
 }
 
 /* A number that a condition names, so that conditions on numbers are met often enough. */

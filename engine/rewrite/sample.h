@@ -41,6 +41,9 @@ tg_dtype sample_role(sample *s, int slot);
 /* sample_data.c: random elements; sign 1: positive, -1: negative, 0: any. */
 void sample_fill(sample *s, tg_tensor *t, int sign, bool flat);
 
+/* sample.c: bits of the values whose elements conditions look at. */
+uint64_t sample_reads(const tg_rule *rule);
+
 /*
  * sample.c: a graph of the rule's form. Fails often: what is drawn need not fit together.
  * Errors: those of building.

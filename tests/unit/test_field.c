@@ -195,6 +195,27 @@ static void other_functions_are_oracles(void **state)
     op_done(&b);
 }
 
+/* A fused activation answers as the operator does. */
+static void fused_activations_are_the_same_oracle(void **state)
+{
+    (void)state;
+    op_result fused, plain;
+    tg_tensor x, y;
+    op_input image = ints(SHAPE(1, 1, 2, 2), 5), filter = ints(SHAPE(1, 1, 1, 1), 6);
+    op_run(&fused, "Conv", INS(image, filter), ATTRS(TEXT("activation", "Relu")), 1);
+    op_run(&plain, "Conv", INS(image, filter), NO_ATTRS, 1);
+    assert_ok(in_field(&fused, SEED, &x));
+    for (int i = 0; i < 4; i++)
+        assert_true(tg_tensor_f64(&x, i) ==
+                    asked("Relu", NO_ATTRS, SEED, tg_tensor_f64(&plain.out[0], i)));
+    assert_ok(in_field(&plain, SEED, &y));
+    assert_false(tg_tensor_equal(&x, &y));
+    tg_tensor_free(&x);
+    tg_tensor_free(&y);
+    op_done(&fused);
+    op_done(&plain);
+}
+
 static void outside(tg_status want, const char *op, const op_input *in, size_t n_in,
                     const tg_named_attr *attrs, size_t n_attrs)
 {
@@ -231,6 +252,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(thirds_are_inverses),
     cmocka_unit_test(products_of_large_residues_are_exact),
     cmocka_unit_test(other_functions_are_oracles),
+    cmocka_unit_test(fused_activations_are_the_same_oracle),
     cmocka_unit_test(what_is_outside_is_refused),
 };
 

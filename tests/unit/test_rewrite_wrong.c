@@ -52,6 +52,98 @@ static void wrong_rules_are_found_out(void **state)
     }
 }
 
+/* A paragraph that a person adds, wrong in its sign. */
+static const char *const mine = "# sums of products\n"
+                                "\n"
+                                "rule   mine\n"
+                                "about  Two products of one matrix are one of a difference.\n"
+                                "given  x,y:[m,k] w:[k,n]\n"
+                                "from   u = MatMul(x, w)\n"
+                                "       v = MatMul(y, w)\n"
+                                "       z = Sub(u, v)\n"
+                                "to     d = Sub(y, x)\n"
+                                "       z = MatMul(d, w)\n";
+
+static void a_wrong_rule_says_where(void **state)
+{
+    (void)state;
+    tg_rules *rules;
+    tg_rule_report report;
+    assert_ok(tg_rules_parse(mine, "mine.rules", &rules));
+    assert_status(tg_rule_prove(rules, 0, 1, 20, &report), TG_DIFFERS);
+    assert_contains(tg_message(), "mine.rules:3: rule mine: sample 0: result ");
+    assert_contains(tg_message(), "z of line 8, replaced by line 10: element [");
+    double before = 0, after = 0;
+    const char *at = strstr(tg_message(), "] is ");
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, "] is %lf before and %lf after", &before, &after), 2);
+    assert_true(before != 0 && before == -after);
+    assert_contains(report.detail, "sample 0, before:\n");
+    assert_contains(report.detail, "after:\n");
+    assert_contains(report.detail, "on:\n");
+    assert_contains(report.detail, "  w: float[");
+    tg_rules_unref(rules);
+}
+
+static void a_rule_that_fits_nothing_says_why(void **state)
+{
+    (void)state;
+    tg_rules *rules;
+    tg_rule_report report;
+    assert_ok(tg_rules_parse("rule mine\ngiven x:[a,b] y:[a,b]\nfrom z = MatMul(x, y)\n"
+                             "if a > b\nto z = MatMul(x, y)",
+                             "mine.rules", &rules));
+    assert_status(tg_rule_prove(rules, 0, 1, 1, &report), TG_RULE);
+    assert_contains(tg_message(), "mine.rules:1: rule mine: no graph was drawn");
+    assert_contains(tg_message(), "could not be built (the first: ");
+    assert_contains(tg_message(), "did not match, most likely for a condition");
+    tg_rules_unref(rules);
+    assert_ok(tg_rules_parse("rule mine\ngiven x,y\nfrom z = Add(x, y)\nif floating(x)\n"
+                             "to z = Sub(x, Neg(y))",
+                             "mine.rules", &rules));
+    assert_status(tg_rule_prove(rules, 0, 1, 1, &report), TG_DIFFERS);
+    assert_contains(tg_message(), "mine.rules:4:4: rule mine: this condition never mattered");
+    tg_rules_unref(rules);
+}
+
+static void prove(const char *text, tg_rule_report *report)
+{
+    tg_rules *rules;
+    assert_ok(tg_rules_parse(text, "mine.rules", &rules));
+    assert_ok(tg_rule_prove(rules, 0, 1, 20, report));
+    tg_rules_unref(rules);
+}
+
+/* Degrees come from the graphs; what is outside the field is left to samples. */
+static void a_right_rule_says_how_it_was_proved(void **state)
+{
+    (void)state;
+    tg_rule_report r;
+    tg_str words = {0};
+    prove("rule mine\ngiven x,y:[m,k] w:[k,n]\nfrom u = MatMul(x, w)\n v = MatMul(y, w)\n"
+          " z = Sub(u, v)\nto z = MatMul(Sub(x, y), w)",
+          &r);
+    assert_true(tg_rule_proved_exactly(&r));
+    assert_in_range(r.field, 15, 40);
+    assert_int_equal(r.agreed, r.field);
+    assert_true(r.degree == 2);
+    assert_true(r.slip > 0 && r.slip < 1e-16);
+    tg_rule_report_text(&r, &words);
+    assert_contains(tg_str_text(&words), "exact over a prime field (");
+    assert_contains(tg_str_text(&words), "degree 2, a false site passes with probability below");
+    tg_str_clear(&words);
+    prove("rule mine\ngiven x\nfrom y = Relu(x)\n z = Relu(y)\nto z = Relu(x)", &r);
+    assert_false(tg_rule_proved_exactly(&r));
+    tg_rule_report_text(&r, &words);
+    assert_contains(tg_str_text(&words), "by sampling: 20 samples");
+    tg_str_free(&words);
+    prove("rule mine\ngiven x y:[] c\nfrom z = Div(x, y)\n w = Mul(z, c)\n"
+          "to w = Div(Mul(x, c), y)",
+          &r);
+    assert_true(tg_rule_proved_exactly(&r));
+    assert_true(r.degree >= 3);
+}
+
 static void a_proof_repeats(void **state)
 {
     (void)state;
@@ -72,6 +164,9 @@ static void a_proof_repeats(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(wrong_rules_are_found_out),
+    cmocka_unit_test(a_wrong_rule_says_where),
+    cmocka_unit_test(a_rule_that_fits_nothing_says_why),
+    cmocka_unit_test(a_right_rule_says_how_it_was_proved),
     cmocka_unit_test(a_proof_repeats),
 };
 

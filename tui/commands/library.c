@@ -48,11 +48,17 @@ static void proof_words(tg_status status, const tg_rule_report *r, tg_str *out)
         tg_str_add(out, tg_message());
         return;
     }
-    tg_str_addf(out, "tested (%d samples, %d sites), ", r->samples, r->sites);
-    if (r->exact) tg_str_add(out, "equal to the last bit");
-    else tg_str_addf(out, "largest difference %.2g of the largest element", r->worst);
-    if (r->conditions)
-        tg_str_addf(out, ", %d of %d sound conditions needed", r->earned, r->conditions);
+    tg_rule_report_text(r, out);
+}
+
+/* What the graph was that showed it, indented or as comments. */
+static void print_detail(ui_app *ui, const char *detail, const char *before)
+{
+    while (*detail) {
+        int n = (int)strcspn(detail, "\n");
+        ui_printf(ui, "%s%.*s\n", before, n, detail);
+        detail += n + (detail[n] == '\n');
+    }
 }
 
 typedef struct proofs {
@@ -73,14 +79,25 @@ static void print_proof(proofs *p, const tg_rule_info *info, tg_status status,
         json_object_set_new(json, "samples", json_integer(r->samples));
         json_object_set_new(json, "exact", json_boolean(r->exact));
         json_object_set_new(json, "worst", ui_json_number(r->worst));
+        json_object_set_new(json, "sites", json_integer(r->sites));
+        json_object_set_new(json, "proved_over_field", json_boolean(tg_rule_proved_exactly(r)));
+        json_object_set_new(json, "field_sites", json_integer(r->field));
+        json_object_set_new(json, "field_points", json_integer(r->points));
+        json_object_set_new(json, "degree", ui_json_number(r->degree));
+        json_object_set_new(json, "false_passes_below", ui_json_number(r->slip));
+        json_object_set_new(json, "conditions", json_integer(r->conditions));
+        json_object_set_new(json, "conditions_earned", json_integer(r->earned));
+        if (r->detail[0]) json_object_set_new(json, "detail", ui_json_text(r->detail));
         json_object_set_new(json, "words", ui_json_text(tg_str_text(&words)));
         json_array_append_new(p->list, json);
     } else if (ui_arg_flag(p->args, "tap")) {
         ui_printf(p->ui, "%s %d - %s: %s\n", status == TG_OK ? "ok" : "not ok", p->run, info->name,
                   tg_str_text(&words));
+        print_detail(p->ui, r->detail, "#   ");
     } else {
         ui_printf(p->ui, "%-7s %-38s %s\n", status == TG_OK ? "proved" : "FAILED", info->name,
                   tg_str_text(&words));
+        print_detail(p->ui, r->detail, "    ");
     }
     tg_str_free(&words);
 }
@@ -118,9 +135,10 @@ DEFCMD(
     "--samples:count=24 Graphs drawn for each rule (check); --tap:flag Print TAP (check)" OPT_RULES
         OPT_SEED OPT_JSON OPT_QUIET,
     "List the rewrite rules, show one, or prove them.\n\n"
-    "check draws graphs that each rule fits, awkward shapes among them, runs both sides with the\n"
-    "reference kernels and compares; each sound condition must be needed. Exit status 3 if one "
-    "fails.")
+    "check draws graphs that each rule fits, awkward shapes among them, runs both sides with the "
+    "reference kernels and compares; each sound condition must be needed. Where the operators "
+    "allow it both sides are also equal exactly, at random points of a prime field, and the "
+    "chance that a false rule passes is printed. Exit status 3 if one fails.")
 {
     tg_rules *rules;
     const char *action = ui_arg(args, "action");
