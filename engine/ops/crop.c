@@ -111,27 +111,52 @@ static int64_t place(const axis *axes, int64_t n, int64_t block, int64_t tap)
     return offset;
 }
 
+/* What the sums of an image are made of: one number an element, or two of a complex one. */
+typedef enum { SUM_REAL, SUM_WHOLE, SUM_FLOAT_PAIR, SUM_PAIR } sums;
+
+static sums sums_of(tg_dtype t)
+{
+    if (t == TG_I64 || t == TG_U64) return SUM_WHOLE;
+    return t == TG_C64 ? SUM_FLOAT_PAIR : t == TG_C128 ? SUM_PAIR : SUM_REAL;
+}
+
+/* Adds element i of the columns to element `at` of the image, which is doubles or as typed. */
+static void add_element(sums kind, void *image, int64_t at, const void *columns, int64_t i)
+{
+    switch (kind) {
+    case SUM_REAL: ((double *)image)[at] += ((const double *)columns)[i]; break;
+    case SUM_WHOLE: ((uint64_t *)image)[at] += ((const uint64_t *)columns)[i]; break;
+    case SUM_FLOAT_PAIR:
+        for (int k = 0; k < 2; k++)
+            ((float *)image)[2 * at + k] += ((const float *)columns)[2 * i + k];
+        break;
+    case SUM_PAIR:
+        for (int k = 0; k < 2; k++)
+            ((double *)image)[2 * at + k] += ((const double *)columns)[2 * i + k];
+    }
+}
+
 tg_status kernel_col2im(tg_call *call)
 {
     const tg_shape *x = &call->in[0].shape, *out = &call->out[0].shape;
-    tg_dtype dtype = call->in[0].dtype;
     axis axes[MOST_AXES];
     lists l = {call_attr(call, "image_shape"), call_attr(call, "block_shape"),
                call_attr(call, "strides"), call_attr(call, "dilations"), call_attr(call, "pads")};
     int64_t n, plane = tg_dims_count(out, 2, out->rank), blocks = x->dim[2];
-    TG_TRY(tg_element_numeric(dtype));
-    if (dtype == TG_I64 || dtype == TG_U64)
-        return tg_fail(TG_UNSUPPORTED, "sums of elements of type %s", tg_dtype_name(dtype));
+    sums kind = sums_of(call->in[0].dtype);
+    if (kind == SUM_REAL) TG_TRY(tg_element_numeric(call->in[0].dtype));
     TG_TRY(read_axes(&l, &n, axes));
-    const double *columns = tg_call_doubles(call, 0);
-    double *y = tg_call_scratch(call, tg_tensor_count(&call->out[0]));
+    const void *columns = kind == SUM_REAL ? tg_call_doubles(call, 0) : call->in[0].data;
+    void *y = kind == SUM_REAL ? tg_call_scratch(call, tg_tensor_count(&call->out[0]))
+                               : call->out[0].data;
+    if (kind != SUM_REAL) memset(y, 0, tg_tensor_bytes(&call->out[0]));
     int64_t taps = out->dim[1] ? x->dim[1] / out->dim[1] : 0;
     for (int64_t row = 0; row < x->dim[0] * x->dim[1]; row++)
         for (int64_t b = 0; b < blocks; b++) {
             int64_t at = place(axes, n, b, row % taps);
-            if (at >= 0) y[row / taps * plane + at] += columns[row * blocks + b];
+            if (at >= 0) add_element(kind, y, row / taps * plane + at, columns, row * blocks + b);
         }
-    tg_call_store(call, 0, y);
+    if (kind == SUM_REAL) tg_call_store(call, 0, y);
     return TG_OK;
 }
 

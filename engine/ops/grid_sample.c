@@ -4,6 +4,7 @@
  * such a grid, made from matrices.
  */
 #include "compute.h"
+#include "element.h"
 #include "params.h"
 
 #include <math.h>
@@ -46,9 +47,12 @@ tg_status infer_grid_sample(tg_infer *infer)
     const tg_shape *x = &infer->in[0].shape, *grid = &infer->in[1].shape;
     TG_TRY(tg_need_rank(infer, 0, "the input", 3, 2 + MOST_AXES));
     TG_TRY(tg_need_rank(infer, 1, "the grid", x->rank, x->rank));
-    TG_TRY(tg_need_float(infer, 0, "the input"));
     TG_TRY(tg_need_float(infer, 1, "the grid"));
     TG_TRY(check_words(infer, x->rank - 2));
+    char kind = tg_dtype_kind(infer->in[0].dtype);
+    if ((kind == 's' || kind == 'c') && mode_of(tg_infer_attr(infer, "mode")->s) != 'n')
+        return tg_fail(TG_TYPE, "elements of type %s have nothing between them",
+                       tg_dtype_name(infer->in[0].dtype));
     if (grid->dim[0] != x->dim[0] || grid->dim[grid->rank - 1] != x->rank - 2)
         return tg_fail(TG_SHAPE, "the grid does not fit the input");
     for (int64_t k = 2; k < x->rank; k++)
@@ -125,17 +129,31 @@ static double sample(const double *x, const taps t[MOST_AXES], const int64_t siz
     return sum;
 }
 
+/* The one element that the taps name, or nothing: 0 or an empty string. */
+static void pick(const tg_tensor *x, int64_t plane, const taps t[MOST_AXES],
+                 const int64_t size[MOST_AXES], tg_tensor *y, int64_t to)
+{
+    size_t bytes = tg_dtype_size(x->dtype);
+    int64_t a = t[0].at[0], b = t[1].at[0], c = t[2].at[0];
+    void *at = tg_element_at(y, to);
+    if (a >= 0 && b >= 0 && c >= 0)
+        memcpy(at, tg_element_at(x, plane + (a * size[1] + b) * size[2] + c), bytes);
+    else if (x->dtype == TG_STR) *(tg_string *)at = (tg_string){"", 0};
+    else memset(at, 0, bytes);
+}
+
 tg_status kernel_grid_sample(tg_call *call)
 {
     const tg_shape *s = &call->in[0].shape;
-    const double *x = tg_call_doubles(call, 0), *grid = tg_call_doubles(call, 1);
+    const double *grid = tg_call_doubles(call, 1);
     const char *word = call_attr(call, "padding_mode")->s;
     padding pad = word[0] == 'z' ? PAD_ZEROS : word[0] == 'b' ? PAD_BORDER : PAD_REFLECTION;
     char mode = mode_of(call_attr(call, "mode")->s);
     int axes = (int)s->rank - 2;
     int64_t plane = tg_dims_count(s, 2, s->rank), channels = s->dim[1], size[MOST_AXES];
     int64_t points = tg_dims_count(&call->out[0].shape, 2, s->rank);
-    double *y = tg_call_scratch(call, tg_tensor_count(&call->out[0]));
+    const double *x = mode == 'n' ? NULL : tg_call_doubles(call, 0);
+    double *y = x ? tg_call_scratch(call, tg_tensor_count(&call->out[0])) : NULL;
     taps t[MOST_AXES];
     for (int a = 0; a < MOST_AXES; a++) {
         t[a] = (taps){1, {0}, {1}};
@@ -146,10 +164,13 @@ tg_status kernel_grid_sample(tg_call *call)
         for (int a = 0; a < axes; a++) /* the grid names the last axis first */
             t[MOST_AXES - 1 - a] = taps_of(grid[p * axes + a], size[MOST_AXES - 1 - a], mode, pad,
                                            call_int(call, "align_corners") != 0);
-        for (int64_t c = image * channels; c < (image + 1) * channels; c++)
-            y[c * points + p % points] = sample(x + c * plane, t, size);
+        for (int64_t c = image * channels; c < (image + 1) * channels; c++) {
+            int64_t to = c * points + p % points;
+            if (x) y[to] = sample(x + c * plane, t, size);
+            else pick(&call->in[0], c * plane, t, size, &call->out[0], to);
+        }
     }
-    tg_call_store(call, 0, y);
+    if (x) tg_call_store(call, 0, y);
     return TG_OK;
 }
 

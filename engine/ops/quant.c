@@ -40,6 +40,13 @@ static bool is_quantised(tg_dtype t, bool wide)
            (tg_dtype_kind(t) == 'q' && t != TG_E8M0);
 }
 
+/* Powers of two are scales, too; integers are where integers are quantised. */
+static tg_status need_scale_type(const tg_infer *infer, bool whole)
+{
+    tg_dtype t = infer->in[1].dtype;
+    return t == TG_E8M0 || (whole && t == TG_I32) ? TG_OK : tg_need_float(infer, 1, "the scale");
+}
+
 /* A scale for everything, for each index of the axis, or for each block along it. */
 static tg_status need_scale(tg_infer *infer)
 {
@@ -78,7 +85,7 @@ tg_status infer_quantize(tg_infer *infer)
 {
     tg_dtype x = infer->in[0].dtype;
     if (x != TG_I32) TG_TRY(tg_need_float(infer, 0, "the input"));
-    TG_TRY(tg_need_float(infer, 1, "the scale"));
+    TG_TRY(need_scale_type(infer, true));
     TG_TRY(need_scale(infer));
     TG_TRY(need_zero_point(infer));
     tg_attr *to = tg_infer_attr(infer, "output_dtype");
@@ -100,7 +107,7 @@ tg_status infer_dequantize(tg_infer *infer)
     if (!is_quantised(infer->in[0].dtype, true))
         return tg_fail(TG_UNSUPPORTED, "dequantising from %s is not implemented",
                        tg_dtype_name(infer->in[0].dtype));
-    TG_TRY(tg_need_float(infer, 1, "the scale"));
+    TG_TRY(need_scale_type(infer, false));
     TG_TRY(tg_need_same(infer, 2, 0, "the zero point"));
     TG_TRY(need_scale(infer));
     TG_TRY(need_zero_point(infer));

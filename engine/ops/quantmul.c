@@ -4,6 +4,12 @@
 #include "matmul.h"
 #include "quant.h"
 
+/* The floats of a byte that products of quantised matrices may have. */
+static bool is_small_float(tg_dtype t)
+{
+    return t == TG_E4M3FN || t == TG_E4M3FNUZ || t == TG_E5M2 || t == TG_E5M2FNUZ;
+}
+
 static tg_status need_byte(const tg_infer *infer, int slot, const char *what)
 {
     tg_dtype t = infer->in[slot].dtype;
@@ -22,11 +28,12 @@ static tg_status need_scalar_or(const tg_infer *infer, int slot, const char *wha
 }
 
 /* The slots of x, w and y: operand, scale, zero point each. */
-static tg_status need_quantised(tg_infer *infer)
+static tg_status need_quantised(tg_infer *infer, bool floats)
 {
-    TG_TRY(need_byte(infer, 0, "the input"));
-    TG_TRY(need_byte(infer, 3, "the weight"));
-    TG_TRY(need_byte(infer, 7, "the output's zero point"));
+    if (!floats || !is_small_float(infer->in[0].dtype)) TG_TRY(need_byte(infer, 0, "the input"));
+    if (!floats || !is_small_float(infer->in[3].dtype)) TG_TRY(need_byte(infer, 3, "the weight"));
+    if (!floats || !is_small_float(infer->in[7].dtype))
+        TG_TRY(need_byte(infer, 7, "the output's zero point"));
     TG_TRY(tg_need_same(infer, 2, 0, "the input's zero point"));
     TG_TRY(tg_need_same(infer, 5, 3, "the weight's zero point"));
     TG_TRY(tg_need_float(infer, 1, "the input's scale"));
@@ -39,7 +46,7 @@ static tg_status need_quantised(tg_infer *infer)
 tg_status infer_qlinear_conv(tg_infer *infer)
 {
     tg_shape out;
-    TG_TRY(need_quantised(infer));
+    TG_TRY(need_quantised(infer, false));
     TG_TRY(tg_conv_infer(infer, 0, 3, &out));
     TG_TRY(need_scalar_or(infer, 1, "the input's scale", 1));
     TG_TRY(need_scalar_or(infer, 2, "the input's zero point", 1));
@@ -56,9 +63,12 @@ static void requantise(tg_call *call, const double *sum, double x_scale, int64_t
 {
     double y_scale = tg_tensor_f64(&call->in[6], 0), zero = tg_tensor_f64(&call->in[7], 0);
     int64_t n = tg_tensor_count(&call->out[0]), scales = tg_tensor_count(&call->in[4]);
+    bool floats = is_small_float(call->out[0].dtype);
     for (int64_t i = 0; i < n; i++) {
         double w = tg_tensor_f64(&call->in[4], scales > 1 ? i / inner % channels : 0);
-        tg_quant_put(&call->out[0], i, sum[i] * x_scale * w / y_scale, zero);
+        double y = sum[i] * x_scale * w / y_scale;
+        if (floats) tg_tensor_set_f64(&call->out[0], i, y + zero);
+        else tg_quant_put(&call->out[0], i, y, zero);
     }
 }
 
@@ -152,7 +162,7 @@ tg_status kernel_matmul_integer(tg_call *call)
 tg_status infer_qlinear_matmul(tg_infer *infer)
 {
     const tg_shape *a = &infer->in[0].shape, *b = &infer->in[3].shape;
-    TG_TRY(need_quantised(infer));
+    TG_TRY(need_quantised(infer, true));
     TG_TRY(need_operand(infer, 1, a, false, "the left scale"));
     TG_TRY(need_operand(infer, 2, a, false, "the left zero point"));
     TG_TRY(need_operand(infer, 4, b, true, "the right scale"));

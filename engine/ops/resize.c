@@ -216,13 +216,21 @@ static tg_status canonical_lists(tg_infer *infer)
     return TG_OK;
 }
 
+/* What is no number is moved, but not mixed. */
+static tg_status check_mixed(const tg_infer *infer)
+{
+    char kind = tg_dtype_kind(infer->in[0].dtype);
+    request r = request_of(infer->row, infer->attr, infer->arena);
+    if ((kind != 's' && kind != 'c') || is_mode(&r, "mode", "nearest")) return TG_OK;
+    return tg_fail(TG_TYPE, "elements of type %s have nothing between them",
+                   tg_dtype_name(infer->in[0].dtype));
+}
+
 tg_status infer_resize(tg_infer *infer)
 {
     axis_plan plan[TG_MAX_RANK];
-    if (tg_dtype_kind(infer->in[0].dtype) == 's' || tg_dtype_kind(infer->in[0].dtype) == 'c')
-        return tg_fail(TG_TYPE, "element type %s cannot be resized",
-                       tg_dtype_name(infer->in[0].dtype));
     TG_TRY(check_choices(infer));
+    TG_TRY(check_mixed(infer));
     TG_TRY(canonical_lists(infer));
     request r = request_of(infer->row, infer->attr, infer->arena);
     infer->out[0].dtype = infer->in[0].dtype;
@@ -363,6 +371,57 @@ static bool moves(const request *r, const axis_plan *a)
            is_mode(r, "coordinate_transformation_mode", "tf_crop_and_resize");
 }
 
+/* An element that stands where there is no place in the input. */
+static void *outside_of(const tg_call *call)
+{
+    tg_tensor one = {call->in[0].dtype, {.rank = 0}, TG_NEW_ARRAY(call->arena, int64_t, 4)};
+    double value = call_float(call, "extrapolation_value");
+    if (one.dtype == TG_STR) *(tg_string *)one.data = (tg_string){"", 0};
+    else if (one.dtype == TG_C64) *(float *)one.data = (float)value;
+    else if (one.dtype == TG_C128) *(double *)one.data = value;
+    else tg_tensor_set_f64(&one, 0, value);
+    return one.data;
+}
+
+/* Elements that only move keep all their bits; `size`: of what lies behind the axis. */
+static void pick_places(const taps *t, const axis_plan *a, const char *x, char *y, int64_t outer,
+                        size_t size)
+{
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t i = 0; i < a->out; i++)
+            memcpy(y + (size_t)(o * a->out + i) * size, x + (size_t)(o * a->in + t->at[i]) * size,
+                   size);
+}
+
+static void put_outside(const taps *t, const axis_plan *a, const void *element, size_t size,
+                        char *y, int64_t outer, int64_t inner)
+{
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t i = 0; i < a->out; i++)
+            for (int64_t e = 0; t->outside[i] && e < inner; e++)
+                memcpy(y + (size_t)((o * a->out + i) * inner + e) * size, element, size);
+}
+
+static tg_status resize_nearest(tg_call *call, const request *r, const axis_plan *plan)
+{
+    size_t size = tg_dtype_size(call->in[0].dtype);
+    const void *element = outside_of(call);
+    tg_shape now = call->in[0].shape;
+    const char *x = call->in[0].data;
+    for (int k = 0; k < now.rank; k++) {
+        if (!moves(r, &plan[k])) continue;
+        taps t = taps_of(r, &plan[k]);
+        int64_t outer = tg_dims_count(&now, 0, k), inner = tg_dims_count(&now, k + 1, now.rank);
+        now.dim[k] = plan[k].out;
+        char *y = tg_arena_alloc(call->arena, (size_t)tg_shape_count(&now) * size + 1);
+        pick_places(&t, &plan[k], x, y, outer, (size_t)inner * size);
+        put_outside(&t, &plan[k], element, size, y, outer, inner);
+        x = y;
+    }
+    memcpy(call->out[0].data, x, tg_tensor_bytes(&call->out[0]));
+    return TG_OK;
+}
+
 tg_status kernel_resize(tg_call *call)
 {
     request r = request_of(call->row, call->attr, call->arena);
@@ -371,6 +430,7 @@ tg_status kernel_resize(tg_call *call)
                 has_input(call, 2) ? &call->in[2] : NULL, has_input(call, 3) ? &call->in[3] : NULL);
     TG_TRY(plan_axes(&r, &call->in[0].shape, plan));
     if (tg_tensor_count(&call->out[0]) == 0) return TG_OK;
+    if (is_mode(&r, "mode", "nearest")) return resize_nearest(call, &r, plan);
     tg_shape now = call->in[0].shape;
     const double *x = tg_call_doubles(call, 0);
     for (int k = 0; k < now.rank; k++) {

@@ -239,22 +239,40 @@ tg_status kernel_top_k(tg_call *call)
     return TG_OK;
 }
 
+static void complex_at(const tg_tensor *x, int64_t i, double *re, double *im)
+{
+    bool wide = x->dtype == TG_C128;
+    const double *d = x->data;
+    const float *f = x->data;
+    *re = wide ? d[2 * i] : (double)f[2 * i];
+    *im = wide ? d[2 * i + 1] : (double)f[2 * i + 1];
+}
+
 tg_status infer_non_zero(tg_infer *infer)
 {
     infer->out[0].dtype = TG_I64;
     return TG_OK;
 }
 
+/* A string that is not empty counts as not 0. */
+static bool is_zero(const tg_tensor *x, int64_t i)
+{
+    double re, im;
+    if (x->dtype == TG_STR) return ((const tg_string *)x->data)[i].n == 0;
+    if (tg_dtype_kind(x->dtype) != 'c') return tg_tensor_f64(x, i) == 0;
+    complex_at(x, i, &re, &im);
+    return re == 0 && im == 0;
+}
+
 tg_status kernel_non_zero(tg_call *call)
 {
     const tg_tensor *x = &call->in[0];
-    TG_TRY(tg_element_numeric(x->dtype));
     int64_t n = tg_tensor_count(x), found = 0, rank = x->shape.rank;
-    for (int64_t i = 0; i < n; i++) found += tg_tensor_f64(x, i) != 0;
+    for (int64_t i = 0; i < n; i++) found += !is_zero(x, i);
     tg_call_alloc(call, 0, TG_I64, tg_shape_of(rank, found));
     int64_t *y = call->out[0].data, at = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (tg_tensor_f64(x, i) == 0) continue;
+        if (is_zero(x, i)) continue;
         int64_t rest = i;
         for (int64_t k = rank - 1; k >= 0; k--) {
             y[k * found + at] = rest % x->shape.dim[k];
@@ -283,21 +301,35 @@ typedef struct slice {
     int64_t first; /* where its like stands first */
 } slice;
 
+/* Complex numbers by their real parts first. */
+static int element_order(const tg_tensor *x, int64_t a, int64_t b)
+{
+    key ka = {0}, kb = {0};
+    const tg_string *s = x->data;
+    if (x->dtype == TG_STR) return tg_string_order(&s[a], &s[b]);
+    if (tg_dtype_kind(x->dtype) != 'c') {
+        ka = key_at(x, a);
+        kb = key_at(x, b);
+        return key_order(&ka, &kb);
+    }
+    double part[2][2];
+    complex_at(x, a, &part[0][0], &part[0][1]);
+    complex_at(x, b, &part[1][0], &part[1][1]);
+    for (int k = 0; k < 2; k++) {
+        ka = (key){.f = part[0][k], .nan = isnan(part[0][k])};
+        kb = (key){.f = part[1][k], .nan = isnan(part[1][k])};
+        int order = key_order(&ka, &kb);
+        if (order) return order;
+    }
+    return 0;
+}
+
 static int slice_order(const slice *a, const slice *b)
 {
     for (int64_t o = 0; o < a->l->outer; o++)
         for (int64_t i = 0; i < a->l->inner; i++) {
             int64_t base = o * a->l->n * a->l->inner + i;
-            if (a->x->dtype == TG_STR) {
-                const tg_string *s = a->x->data;
-                int order =
-                    tg_string_order(&s[base + a->at * a->l->inner], &s[base + b->at * a->l->inner]);
-                if (order) return order;
-                continue;
-            }
-            key ka = key_at(a->x, base + a->at * a->l->inner);
-            key kb = key_at(a->x, base + b->at * a->l->inner);
-            int order = key_order(&ka, &kb);
+            int order = element_order(a->x, base + a->at * a->l->inner, base + b->at * a->l->inner);
             if (order) return order;
         }
     return 0;
@@ -348,7 +380,7 @@ static void unique_places(tg_call *call, const slice *s, int64_t n, int64_t foun
 tg_status kernel_unique(tg_call *call)
 {
     const tg_tensor *x = &call->in[0];
-    if (x->dtype != TG_STR) TG_TRY(tg_element_numeric(x->dtype));
+    if (x->dtype != TG_STR && tg_dtype_kind(x->dtype) != 'c') TG_TRY(tg_element_numeric(x->dtype));
     const tg_attr *axis = call_attr(call, "axis");
     bool whole = axis->kind != TG_ATTR_INT;
     lines l = whole ? (lines){1, tg_tensor_count(x), 1} : lines_of(&x->shape, axis->i);

@@ -448,6 +448,9 @@ tg_status tg_cpu_plan_qlinear_matmul(tg_cpu_plan *p, const tg_node *node)
     f.a_zero = node->in[2];
     f.b_scale = node->in[4];
     f.b_zero = node->in[5];
+    if (!tg_quant_is_byte(tg_cpu_type(p, f.a)->dtype) ||
+        !tg_quant_is_byte(tg_cpu_type(p, f.b)->dtype))
+        return tg_fail(TG_UNSUPPORTED, "not of integers");
     if (tg_cpu_type(p, f.a_scale)->dtype != TG_F32 || tg_cpu_type(p, f.b_scale)->dtype != TG_F32 ||
         !tg_quant_out_given(p->g, node, node->in[6], node->in[7], &f.out))
         return tg_fail(TG_UNSUPPORTED, "the output's scale varies");
