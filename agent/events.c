@@ -91,6 +91,11 @@ static FILE *open_in(const char *folder, const char *name, const char *mode)
     return file;
 }
 
+static void close_events(void *events)
+{
+    ag_events_close(events);
+}
+
 tg_status ag_events_open(const char *folder, ag_events **out)
 {
     char host[64] = "host", name[160];
@@ -100,11 +105,13 @@ tg_status ag_events_open(const char *folder, ag_events **out)
     snprintf(name, sizeof name, "events.out.tfevents.%lld.%s.%d", (long long)time(NULL), host,
              (int)getpid());
     ag_events *events = tg_calloc(1, sizeof *events);
+    tg_unwind_push(close_events, events);
     events->folder = tg_strdup(folder);
     events->records = open_in(folder, name, "wb");
     events->csv = events->records ? open_in(folder, "training.csv", "ab") : NULL;
     tg_status status =
         events->csv ? write_version(events) : tg_fail(TG_IO, "%s: %s", folder, strerror(errno));
+    tg_unwind_pop(events);
     if (status != TG_OK) {
         ag_events_close(events);
         return status;

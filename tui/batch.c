@@ -2,6 +2,7 @@
 #include "batch.h"
 
 #include "help.h"
+#include "show.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -123,12 +124,10 @@ static bool asks_help(const ui_options *o)
 /* Names in a message may come from a file; only the words of rules have lines. */
 static int complain(const ui_command *c, tg_status status)
 {
-    char text[2048];
-    snprintf(text, sizeof text, "%s", tg_message());
-    for (char *at = text; *at; at++)
-        if (((unsigned char)*at < 0x20 && *at != '\n' && *at != '\t') || *at == 0x7f) *at = '?';
     fflush(stdout);
-    fprintf(stderr, "regraft %s: %s\n", c->name, text);
+    fprintf(stderr, "regraft %s: ", c->name);
+    ui_show_to(stderr, tg_message());
+    fputc('\n', stderr);
     return tg_status_exit(status);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The echo area and *Messages*. */
 #include "app.h"
+#include "show.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,8 @@ void ui_message(ui_app *ui, const char *fmt, ...)
         log_line(ui, tg_str_text(&s));
         show(ui, tg_str_text(&s));
     } else {
-        fprintf(stderr, "%s\n", tg_str_text(&s));
+        tg_str_addc(&s, '\n');
+        ui_show_to(stderr, tg_str_text(&s));
     }
     tg_str_free(&s);
 }
@@ -75,7 +77,10 @@ void ui_note(ui_app *ui, const char *fmt, ...)
     tg_str_vaddf(&s, fmt, ap);
     va_end(ap);
     if (ui->term) log_line(ui, tg_str_text(&s));
-    else fprintf(stderr, "%s\n", tg_str_text(&s));
+    else {
+        tg_str_addc(&s, '\n');
+        ui_show_to(stderr, tg_str_text(&s));
+    }
     ui_touch_late(ui);
     tg_str_free(&s);
 }

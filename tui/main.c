@@ -3,6 +3,7 @@
 #include "batch.h"
 #include "script.h"
 #include "session.h"
+#include "show.h"
 #include "signals.h"
 
 #include <langinfo.h>
@@ -20,7 +21,9 @@
 
 static int fail(tg_status status)
 {
-    fprintf(stderr, "regraft: %s\n", tg_message());
+    fputs("regraft: ", stderr);
+    ui_show_to(stderr, tg_message());
+    fputc('\n', stderr);
     return tg_status_exit(status);
 }
 
@@ -46,7 +49,7 @@ static int print_model(const char *path)
     status = tg_picture_text(g, &options, &text, &report);
     tg_graph_unref(g);
     if (status != TG_OK) return fail(status);
-    fputs(tg_str_text(&text), stdout);
+    ui_show_to(stdout, tg_str_text(&text));
     tg_str_free(&text);
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -129,7 +129,9 @@ static char *name_of(const char *path)
 static bool is_journal(const char *path)
 {
     char head[16] = {0};
-    FILE *f = fopen(path, "rb");
+    struct stat st;
+    bool file = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    FILE *f = file ? fopen(path, "rb") : NULL;
     size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
     if (f) fclose(f);
     return n == sizeof head - 1 && tg_starts_with(head, "regraft journal");

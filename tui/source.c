@@ -42,6 +42,11 @@ static bool is_folder(const char *folder, const struct dirent *entry)
     return yes;
 }
 
+static void close_folder(void *dir)
+{
+    closedir(dir);
+}
+
 void ui_source_file(ui_app *ui, void *ctx, const char *input, ui_choices *out)
 {
     (void)ui, (void)ctx;
@@ -51,6 +56,7 @@ void ui_source_file(ui_app *ui, void *ctx, const char *input, ui_choices *out)
     tg_str_addn(&part, input, out->base);
     char *folder = ui_expand_file(out->base ? tg_str_text(&part) : ".");
     DIR *dir = opendir(folder);
+    if (dir) tg_unwind_push(close_folder, dir);
     for (const struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
         if (e->d_name[0] == '.' && input[out->base] != '.') continue;
@@ -58,7 +64,10 @@ void ui_source_file(ui_app *ui, void *ctx, const char *input, ui_choices *out)
         tg_str_addf(&name, "%s%s", e->d_name, is_folder(folder, e) ? "/" : "");
         ui_choices_add(out, name.p, NULL);
     }
-    if (dir) closedir(dir);
+    if (dir) {
+        tg_unwind_pop(dir);
+        closedir(dir);
+    }
     free(folder);
     tg_str_free(&part);
     tg_str_free(&name);

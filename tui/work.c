@@ -2,6 +2,7 @@
 #include "work.h"
 
 #include "app.h"
+#include "show.h"
 
 #include <math.h>
 #include <signal.h>
@@ -89,10 +90,20 @@ tg_measure_options ui_work_measure(const ui_args *args, double budget_ms)
                                 .job = outside ? interrupts() : NULL};
 }
 
+/* Jansson leaves the control characters behind 0x7e as they are. */
 void ui_print_json(ui_app *ui, json_t *object)
 {
     char *text = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    ui_printf(ui, "%s\n", text ? text : "{}");
+    tg_str shown = {0};
+    for (const char *c = text ? text : "{}"; *c; c++) {
+        if (*c == 0x7f) tg_str_add(&shown, "\\u007f");
+        else if (*c == '\xc2' && (unsigned char)c[1] < 0xa0)
+            tg_str_addf(&shown, "\\u%04x", (unsigned char)*++c);
+        else tg_str_addc(&shown, *c);
+    }
+    tg_str_addc(&shown, '\n');
+    ui_print(ui, tg_str_text(&shown));
+    tg_str_free(&shown);
     free(text);
     json_decref(object);
 }
@@ -102,7 +113,7 @@ void ui_printf(ui_app *ui, const char *fmt, ...)
     tg_str line = {0};
     va_list ap;
     va_start(ap, fmt);
-    tg_str_vaddf(&line, fmt, ap);
+    ui_show_format(&line, fmt, ap);
     va_end(ap);
     ui_print(ui, tg_str_text(&line));
     tg_str_free(&line);

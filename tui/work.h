@@ -34,7 +34,7 @@ tg_measure_options ui_work_measure(const ui_args *args, double budget_ms);
 
 /* Prints an object and lets it go. */
 void ui_print_json(ui_app *ui, json_t *object);
-/* printf to standard output. */
+/* printf to standard output, with strings shown as names are (show.h). */
 void ui_printf(ui_app *ui, const char *fmt, ...) TG_PRINTF(2, 3);
 /* A string that JSON can hold, whatever bytes it has. */
 json_t *ui_json_text(const char *s);

@@ -2,6 +2,7 @@
 #include "str.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,10 +117,33 @@ static void close_file(void *file)
     fclose(file);
 }
 
+/* What a shell hands over by name, such as <(command): it ends when who writes it does. */
+static bool is_handed_over(const char *path)
+{
+    return strcmp(path, "/dev/stdin") == 0 || tg_starts_with(path, "/dev/fd/") ||
+           tg_starts_with(path, "/proc/self/fd/");
+}
+
+/* Opening a named pipe waits for who writes to it, and some devices never end. */
+static tg_status open_to_read(const char *path, FILE **file)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | (is_handed_over(path) ? 0 : O_NONBLOCK));
+    if (fd < 0) return tg_fail(TG_IO, "%s: %s", path, strerror(errno));
+    const char *what = NULL;
+    if (fstat(fd, &st) != 0) what = strerror(errno);
+    else if (S_ISDIR(st.st_mode)) what = "is a folder";
+    else if (!S_ISREG(st.st_mode) && !is_handed_over(path)) what = "is not a regular file";
+    if (!what) *file = fdopen(fd, "rb");
+    if (!what && *file) return TG_OK;
+    close(fd);
+    return tg_fail(TG_IO, "%s: %s", path, what ? what : strerror(errno));
+}
+
 tg_status tg_read_file(const char *path, size_t limit, char **data, size_t *size)
 {
-    FILE *f = fopen(path, "rb");
-    if (!f) return tg_fail(TG_IO, "%s: %s", path, strerror(errno));
+    FILE *f;
+    TG_TRY(open_to_read(path, &f));
     tg_str s = {0};
     char piece[65536];
     size_t n;

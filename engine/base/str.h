@@ -33,7 +33,8 @@ char *tg_format_bytes(char *buf, double bytes);
 
 /*
  * Reads a whole file; *data is NUL-terminated past *size and freed by the caller.
- * Errors: TG_IO (not there, not readable), TG_LIMIT (larger than `limit` bytes).
+ * Named pipes, devices and folders are refused and never waited for, but for /dev/stdin and
+ * /dev/fd. Errors: TG_IO (not there, not readable, no file), TG_LIMIT (larger than `limit` bytes).
  */
 tg_status tg_read_file(const char *path, size_t limit, char **data, size_t *size) TG_MUST_USE;
 

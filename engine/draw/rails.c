@@ -294,10 +294,20 @@ void tg_drawing_free(tg_drawing *d)
     if (d) tg_arena_free(d->arena);
 }
 
+/* A name on one line, with control characters as a terminal echoes them. */
+static void add_name(tg_str *out, const char *name)
+{
+    for (; *name; name++) {
+        if ((unsigned char)*name < 0x20 || *name == 0x7f) tg_str_addf(out, "^%c", *name ^ 0x40);
+        else tg_str_addc(out, *name);
+    }
+}
+
 static void row_text(const tg_row *row, tg_str *out)
 {
     char shape[TG_SHAPE_TEXT];
-    tg_str_addf(out, "%s %s", row->rails, row->label);
+    tg_str_addf(out, "%s ", row->rails);
+    add_name(out, row->label);
     if (row->op[0]) tg_str_addf(out, "  %s", row->op);
     if (row->fold) tg_str_addf(out, "  %u ops", row->n_ops);
     if (row->repeat > 1) tg_str_addf(out, " in %u equal blocks", row->repeat);
@@ -308,7 +318,8 @@ static void row_text(const tg_row *row, tg_str *out)
 
 void tg_drawing_text(const tg_graph *g, const tg_drawing *d, tg_str *out)
 {
-    tg_str_addf(out, "%s  %u ops, %u rows, hash %016llx\n", g->origin->graph_name,
-                tg_graph_op_count(g), d->n_rows, (unsigned long long)g->hash);
+    add_name(out, g->origin->graph_name);
+    tg_str_addf(out, "  %u ops, %u rows, hash %016llx\n", tg_graph_op_count(g), d->n_rows,
+                (unsigned long long)g->hash);
     for (uint32_t r = 0; r < d->n_rows; r++) row_text(&d->rows[r], out);
 }

@@ -88,6 +88,11 @@ refuses "no such rule" 12 rules check nosuch
 refuses "no rules" 1 candidates good.onnx --rules absent
 refuses "no rules" 1 candidates good.onnx --rules folder
 refuses "no rules" 1 candidates good.onnx --rules good.onnx
+refuses "a pipe" 1 candidates good.onnx --rules fifo
+refuses "a pipe" 1 rules list --rules fifo
+refuses "a pipe" 1 replay fifo
+refuses "a device" 1 replay /dev/zero
+refuses "a pipe" 1 train good.onnx -c fifo
 for file in absent folder empty good.onnx short.rgj /dev/null ''; do
     refuses "no journal" 1 replay "$file"
 done

@@ -117,8 +117,39 @@ static void large_files_are_refused(void **state)
     assert_status(tg_read_file(path, 4, &data, &size), TG_LIMIT);
     assert_contains(tg_message(), "b.bin: larger than 4 bytes");
     assert_true(!data && size == 17); /* outputs are untouched on failure */
-    assert_status(tg_read_file("/dev/zero", 1000, &data, &size), TG_LIMIT);
     unlink(path);
+}
+
+/* Nobody writes into the pipe, and the device never ends: neither is waited for. */
+static void only_files_are_read(void **state)
+{
+    (void)state;
+    char *path = tg_strdup(unit_temporary("pipe")), *data = NULL;
+    size_t size;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_status(tg_read_file(path, 10, &data, &size), TG_IO);
+    assert_contains(tg_message(), "pipe: is not a regular file");
+    assert_status(tg_read_file("/dev/zero", 1000, &data, &size), TG_IO);
+    assert_contains(tg_message(), "/dev/zero: is not a regular file");
+    unlink(path);
+    free(path);
+}
+
+/* But for what a shell hands over as a descriptor. */
+static void pipes_of_a_shell_are_read(void **state)
+{
+    (void)state;
+    int ends[2];
+    char path[64], *data = NULL;
+    size_t size;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "words", 5), 5);
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    assert_ok(tg_read_file(path, 10, &data, &size));
+    assert_string_equal(data, "words");
+    free(data);
+    close(ends[0]);
 }
 
 static void bad_paths_are_named(void **state)
@@ -129,7 +160,7 @@ static void bad_paths_are_named(void **state)
     assert_status(tg_read_file(unit_temporary("none"), 10, &data, &size), TG_IO);
     assert_contains(tg_message(), "none: No such file");
     assert_status(tg_read_file(unit_temporary(""), 10, &data, &size), TG_IO);
-    assert_contains(tg_message(), "directory");
+    assert_contains(tg_message(), "is a folder");
     assert_status(tg_write_file(unit_temporary("none/a"), "x", 1), TG_IO);
     assert_contains(tg_message(), "none/a: No such file");
     assert_null(data);
@@ -193,6 +224,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(files_are_written_and_read),
     cmocka_unit_test(written_files_have_the_usual_mode),
     cmocka_unit_test(large_files_are_refused),
+    cmocka_unit_test(only_files_are_read),
+    cmocka_unit_test(pipes_of_a_shell_are_read),
     cmocka_unit_test(bad_paths_are_named),
     cmocka_unit_test(failed_writes_leave_nothing),
     cmocka_unit_test(vectors_keep_their_order),

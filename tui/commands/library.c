@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rules: the library listed, shown and proved, without a screen. */
 #include "tui/app.h"
+#include "tui/show.h"
 #include "tui/work.h"
 
 #include <string.h>
@@ -37,7 +38,14 @@ static tg_status show_rule(ui_app *ui, const ui_args *args, const tg_rules *rule
         json_t *json = info_json(info);
         json_object_set_new(json, "text", ui_json_text(info->text));
         ui_print_json(ui, json);
-    } else ui_printf(ui, "# %s:%d\n%s\n", info->file, info->line, info->text);
+    } else {
+        tg_str text = {0};
+        ui_show(&text, info->text, strlen(info->text), true);
+        ui_printf(ui, "# %s:%d\n", info->file, info->line);
+        tg_str_addc(&text, '\n');
+        ui_print(ui, tg_str_text(&text));
+        tg_str_free(&text);
+    }
     return TG_OK;
 }
 

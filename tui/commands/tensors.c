@@ -253,9 +253,15 @@ static int by_name(const void *a, const void *b)
 
 typedef TG_VEC(char *) paths;
 
+static void close_folder(void *dir)
+{
+    closedir(dir);
+}
+
 static void list_folders(const char *folder, paths *out)
 {
     DIR *dir = opendir(folder);
+    if (dir) tg_unwind_push(close_folder, dir);
     for (struct dirent *e; dir && (e = readdir(dir));) {
         tg_str path = {0};
         struct stat st;
@@ -264,7 +270,10 @@ static void list_folders(const char *folder, paths *out)
             tg_vec_push(out, path.p);
         else tg_str_free(&path);
     }
-    if (dir) closedir(dir);
+    if (dir) {
+        tg_unwind_pop(dir);
+        closedir(dir);
+    }
     if (out->n) qsort(out->v, out->n, sizeof *out->v, by_name);
 }
 
