@@ -6,6 +6,7 @@
  */
 #include "tests/unit/onnx_bytes.h"
 
+#include "agent/events.h"
 #include "engine/base/alloc.h"
 #include "engine/base/hash.h"
 #include "engine/base/job.h"
@@ -115,6 +116,14 @@ static tg_status reads_rules(void *ctx)
     return TG_OK;
 }
 
+static tg_status opens_curves(void *ctx)
+{
+    ag_events *events;
+    TG_TRY(ag_events_open(((stage *)ctx)->out, &events));
+    ag_events_close(events);
+    return TG_OK;
+}
+
 static int count_files(const char *folder)
 {
     int n = 0;
@@ -203,6 +212,13 @@ static void reading_rules_survives(void **state)
     (void)state;
     stage s = {0};
     each_failure_is_told_and_over(reads_rules, &s);
+}
+
+static void opening_curves_survives(void **state)
+{
+    (void)state;
+    stage s = {.out = unit_temporary("curves")};
+    each_failure_is_told_and_over(opens_curves, &s);
 }
 
 /* ---- jobs ---- */
@@ -294,6 +310,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(norms_survive),
     cmocka_unit_test(attention_survives),
     cmocka_unit_test(reading_rules_survives),
+    cmocka_unit_test(opening_curves_survives),
     cmocka_unit_test(a_job_fails_alone),
     cmocka_unit_test(what_was_registered_is_undone_newest_first),
     cmocka_unit_test(more_than_the_machine_has_is_refused),
