@@ -266,6 +266,7 @@ static const struct {
                {"transA", draw_flag},
                {"transB", draw_flag},
                {"training_mode", draw_training},
+               {"scale", draw_epsilon},
                {"repeats", draw_repeats},
                {"starts", draw_slice},
                {"ends", draw_slice},
