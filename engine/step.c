@@ -32,7 +32,7 @@ tg_status tg_trail_verify(const tg_trail *trail, uint64_t seed, const tg_job *jo
         if (status == TG_OK) holds = at;
     }
     if (status == TG_OK) {
-        status = tg_verify(tg_trail_at(trail, 0)->graph, trail->graph, seed, NULL, &one);
+        status = tg_verify_for(job, tg_trail_at(trail, 0)->graph, trail->graph, seed, NULL, &one);
         if (status == TG_DIFFERS) holds = tg_trail_at(trail, 0);
     }
     if (report) {

@@ -28,7 +28,8 @@ typedef struct tg_command {
 typedef struct tg_plan_options {
     int threads;        /* of the library; 0 means 1 */
     tg_command command; /* of the backend "command" */
-    const tg_job *job;  /* may cancel what takes long; outlives the plan; NULL: nobody does */
+    const tg_job *job;  /* may end planning and runs, between operators; outlives the plan; NULL:
+                           nobody does */
 } tg_plan_options;
 
 /* What a plan is made of. */
@@ -80,7 +81,7 @@ const char *tg_backend_name(const tg_backend *backend);
 
 /*
  * Plans a graph; takes a reference. `options` NULL: the defaults. Errors: TG_UNSUPPORTED naming the
- * operator, TG_BACKEND, those of constant folding.
+ * operator, TG_BACKEND, TG_CANCELLED, those of constant folding.
  */
 tg_status tg_plan_new(const tg_backend *backend, const tg_graph *g, const tg_plan_options *options,
                       tg_plan **plan) TG_MUST_USE;

@@ -120,10 +120,11 @@ void tg_inputs_free(tg_tensor *tensors, uint32_t n)
 }
 
 /* By the cpu plan where it can run the graph. */
-static tg_status run_best(const tg_graph *g, const tg_tensor *in, tg_tensor *out)
+static tg_status run_best(const tg_job *job, const tg_graph *g, const tg_tensor *in, tg_tensor *out)
 {
     tg_plan *plan;
-    tg_status status = tg_plan_new(tg_backend_find("cpu"), g, NULL, &plan);
+    tg_plan_options options = {.job = job};
+    tg_status status = tg_plan_new(tg_backend_find("cpu"), g, &options, &plan);
     if (status == TG_OK) {
         status = tg_plan_run(plan, in, out);
         tg_plan_free(plan);
@@ -167,6 +168,7 @@ static double depth_of(const tg_graph *g)
 
 /* What tg_verify works on. */
 typedef struct check {
+    const tg_job *job;
     const tg_graph *before, *after;
     tg_tensor *want, *got;
     tg_verify_report report;
@@ -218,10 +220,10 @@ static tg_status run_and_compare(check *c, const tg_tensor *in)
     if (n != tg_graph_sink(c->after)->n_in || c->before->n_inputs != c->after->n_inputs)
         return tg_fail(TG_DIFFERS, "the graphs differ in number of inputs or outputs");
     tg_tensor *want = tg_calloc((size_t)n, sizeof *want), *got = tg_calloc((size_t)n, sizeof *got);
-    tg_status status = run_best(c->before, in, want);
+    tg_status status = run_best(c->job, c->before, in, want);
     if (status == TG_OK) c->want = want;
     else free(want);
-    if (status == TG_OK && (status = run_best(c->after, in, got)) == TG_OK) c->got = got;
+    if (status == TG_OK && (status = run_best(c->job, c->after, in, got)) == TG_OK) c->got = got;
     else free(got);
     if (status == TG_OK) status = compare_outputs(c);
     free_outputs(c->before, c->want);
@@ -284,10 +286,11 @@ static tg_status verify_drawn_twice(check *c, uint64_t seed)
     return status;
 }
 
-tg_status tg_verify(const tg_graph *before, const tg_graph *after, uint64_t seed,
-                    const tg_tensor *in, tg_verify_report *report)
+tg_status tg_verify_for(const tg_job *job, const tg_graph *before, const tg_graph *after,
+                        uint64_t seed, const tg_tensor *in, tg_verify_report *report)
 {
-    check c = {.before = before, .after = after, .report = {.seed = seed, .whole = true}};
+    check c = {
+        .job = job, .before = before, .after = after, .report = {.seed = seed, .whole = true}};
     tg_status status = in ? run_and_compare(&c, in) : verify_drawn_twice(&c, seed);
     if (report && (status == TG_OK || status == TG_DIFFERS)) *report = c.report;
     if (status == TG_OK && c.report.compared && !c.report.telling)
@@ -295,6 +298,12 @@ tg_status tg_verify(const tg_graph *before, const tg_graph *after, uint64_t seed
                "all outputs are 0 or not finite on random inputs: that they agree says "
                "little about the whole graph");
     return status;
+}
+
+tg_status tg_verify(const tg_graph *before, const tg_graph *after, uint64_t seed,
+                    const tg_tensor *in, tg_verify_report *report)
+{
+    return tg_verify_for(NULL, before, after, seed, in, report);
 }
 
 /* Values of these are never below 0, and what reads them may count on it. */

@@ -3,6 +3,7 @@
 #ifndef TG_EXEC_VERIFY_H
 #define TG_EXEC_VERIFY_H
 
+#include "engine/base/job.h"
 #include "engine/ir/graph.h"
 
 /*
@@ -33,6 +34,10 @@ typedef struct tg_verify_report {
  */
 tg_status tg_verify(const tg_graph *before, const tg_graph *after, uint64_t seed,
                     const tg_tensor *in, tg_verify_report *report) TG_MUST_USE;
+
+/* The same for a job, or NULL, that may be cancelled between operators: TG_CANCELLED. */
+tg_status tg_verify_for(const tg_job *job, const tg_graph *before, const tg_graph *after,
+                        uint64_t seed, const tg_tensor *in, tg_verify_report *report) TG_MUST_USE;
 
 /*
  * The cheap check of one rewrite: `after` was made from `before` by one builder. Runs only the

@@ -248,10 +248,12 @@ static void work_done(work *w)
     free(w->flush);
 }
 
-static tg_status measure_exact(const tg_backend *backend, const tg_graph *g, double *ms)
+static tg_status measure_exact(const tg_backend *backend, const tg_graph *g, const tg_job *job,
+                               double *ms)
 {
     tg_plan *plan;
-    TG_TRY(tg_plan_new(backend, g, NULL, &plan));
+    tg_plan_options options = {.job = job};
+    TG_TRY(tg_plan_new(backend, g, &options, &plan));
     memset(ms, 0, sizeof *ms * g->n_ids);
     tg_status status = tg_plan_profile(plan, ms);
     tg_plan_free(plan);
@@ -273,7 +275,7 @@ tg_status tg_measure_nodes(const tg_backend *backend, const tg_graph *g,
                            const tg_measure_options *options, double *ms)
 {
     tg_measure_options o = tg_timing_options(options);
-    if (backend->exact) return measure_exact(backend, g, ms);
+    if (backend->exact) return measure_exact(backend, g, o.job, ms);
     if (backend->outside)
         return tg_fail(TG_UNSUPPORTED, "the backend %s measures whole models, not operators",
                        backend->name);

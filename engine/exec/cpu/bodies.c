@@ -42,7 +42,7 @@ static void add_stats(tg_plan_stats *to, const tg_plan_stats *from)
 const tg_runner *tg_cpu_bodies(tg_cpu_plan *p, const tg_node *node)
 {
     bodies *b = TG_NEW(p->memory, bodies);
-    tg_plan_options options = {.threads = p->threads};
+    tg_plan_options options = {.threads = p->threads, .job = p->job};
     b->runner = (tg_runner){run_body, b};
     for (uint32_t i = 0; i < node->attrs->n && b->n < BODIES; i++) {
         const tg_attr *a = &node->attrs->a[i];

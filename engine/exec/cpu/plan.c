@@ -112,6 +112,7 @@ static tg_status plan_nodes(tg_cpu_plan *p)
         const tg_group *group = p->groups[node->id];
         if (group && node != group->nodes[group->n - 1]) continue;
         size_t steps = p->steps.n;
+        TG_TRY(tg_job_poll(p->job));
         TG_TRY(group ? plan_group(p, group) : tg_cpu_plan_node(p, node));
         if (p->steps.n == steps) p->stats->views++;
     }
@@ -151,7 +152,10 @@ static tg_status bind_all(tg_cpu_plan *p)
     p->block_size = p->stats->peak_bytes + SPARE;
     p->block = tg_block_new(p->block_size);
     p->dynamic = tg_calloc(p->buffers.n + 1, sizeof *p->dynamic);
-    for (size_t i = 0; i < p->steps.n; i++) TG_TRY(bind_step(p, &p->steps.v[i]));
+    for (size_t i = 0; i < p->steps.n; i++) {
+        TG_TRY(tg_job_poll(p->job));
+        TG_TRY(bind_step(p, &p->steps.v[i]));
+    }
     return TG_OK;
 }
 
@@ -186,6 +190,7 @@ static tg_status plan_open(const tg_graph *g, const tg_plan_options *options, tg
     p->g = g;
     p->stats = stats;
     p->threads = options->threads;
+    p->job = options->job;
     p->memory = tg_arena_new();
     tg_prim_threads(p->threads);
     tg_status status = plan_all(p);
@@ -242,8 +247,10 @@ static tg_status run_steps(tg_cpu_plan *p)
     tg_prim_threads(p->threads);
     unsigned old = flush_denormals();
     tg_status status = TG_OK;
-    for (size_t i = 0; i < p->steps.n && status == TG_OK; i++)
-        status = p->steps.v[i].run(p, &p->steps.v[i], p->steps.v[i].ptr);
+    for (size_t i = 0; i < p->steps.n && status == TG_OK; i++) {
+        status = tg_job_poll(p->job);
+        if (status == TG_OK) status = p->steps.v[i].run(p, &p->steps.v[i], p->steps.v[i].ptr);
+    }
     restore_denormals(old);
     return status;
 }

@@ -81,7 +81,8 @@ struct tg_cpu_plan {
     const tg_graph *g;
     tg_plan_stats *stats;
     int threads;
-    tg_arena *memory; /* of what lives as long as the plan */
+    const tg_job *job; /* that may end planning and running between operators, or NULL */
+    tg_arena *memory;  /* of what lives as long as the plan */
     TG_VEC(tg_cpu_buffer) buffers;
     TG_VEC(tg_step) steps;
     TG_VEC(tg_cpu_copy) copies;
