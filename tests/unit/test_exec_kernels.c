@@ -477,10 +477,23 @@ static void sums_of_products(void **state)
     check("Einsum", "equation=bnm,bm->bn", 1, 0, ARGS(F32(2, 3, 4), F32(2, 4)));
 }
 
+static void attentions(void **state)
+{
+    (void)state;
+    const char *scaled = "scale=0.25";
+    check("Attention", "", 1, 0, ARGS(F32(2, 3, 4, 8), F32(2, 3, 6, 8), F32(2, 3, 6, 5)));
+    check("Attention", scaled, 1, 0, ARGS(F32(1, 2, 7, 4), F32(1, 2, 5, 4), F32(1, 2, 5, 4)));
+    check("Attention", scaled, 1, 0,
+          ARGS(F32(2, 3, 4, 8), F32(2, 3, 6, 8), F32(2, 3, 6, 5), F32(2, 1, 4, 6)));
+    check("Attention", scaled, 1, 0,
+          ARGS(F32(1, 3, 4, 8), F32(1, 3, 6, 8), F32(1, 3, 6, 5), F32(4, 6)));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(reductions),
     cmocka_unit_test(recurrent_cells),
     cmocka_unit_test(sums_of_products),
+    cmocka_unit_test(attentions),
     cmocka_unit_test(norms),
     cmocka_unit_test(along_axes),
     cmocka_unit_test(pixels),
