@@ -181,6 +181,19 @@ tg_status tg_memory_limit_set(size_t bytes)
     return TG_OK;
 }
 
+bool tg_memory_short(void)
+{
+    size_t most = atomic_load(&limit);
+    long data = 0;
+    if (!most) return false;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (!f) return false;
+    /* Pages in all, resident, shared, text, library, data and stack. */
+    bool known = fscanf(f, "%*s %*s %*s %*s %*s %ld", &data) == 1;
+    fclose(f);
+    return known && (size_t)data * (size_t)sysconf(_SC_PAGESIZE) > most / 3 * 2;
+}
+
 void tg_alloc_fail_after(long n)
 {
     fail_after = n;

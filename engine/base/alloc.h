@@ -21,6 +21,7 @@
 
 #include "status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define TG_MALLOC __attribute__((malloc, returns_nonnull))
@@ -63,6 +64,12 @@ void tg_last_words(void (*say)(const char *line));
  */
 size_t tg_memory_limit(void);
 tg_status tg_memory_limit_set(size_t bytes) TG_MUST_USE;
+
+/*
+ * True if a limit was set and what is left of it is less than a third: what can end early with a
+ * result does so then. O(1), a few microseconds where a limit is set.
+ */
+bool tg_memory_short(void);
 
 /* For tests: the n-th allocation of this thread from now on fails (0: none does). */
 void tg_alloc_fail_after(long n);

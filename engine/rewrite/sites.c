@@ -198,6 +198,51 @@ tg_status tg_sites_find(const tg_rules *rules, const tg_graph *g, const tg_job *
     return status;
 }
 
+/* ---- a site again --------------------------------------------------------------------------- */
+
+tg_site_mark tg_site_mark_of(const tg_site *site)
+{
+    return (tg_site_mark){site->rule, site->binding->anchor, site->key};
+}
+
+static bool pick(const site_vec *list, tg_site_mark mark, tg_site *out)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->v[i].key != mark.key || list->v[i].rule != mark.rule) continue;
+        *out = list->v[i];
+        return true;
+    }
+    return false;
+}
+
+static void release_sites(void *sites)
+{
+    tg_sites_free(sites);
+}
+
+tg_status tg_site_recall(const tg_rules *rules, const tg_graph *g, tg_site_mark mark,
+                         tg_arena *arena, tg_site *out)
+{
+    const tg_node *node = tg_graph_node(g, mark.anchor);
+    site_vec list = {0};
+    bool found = false;
+    if (!node) return tg_fail(TG_NOTFOUND, "the graph has no node %u", mark.anchor);
+    if (!node->attrs->graphs) {
+        matcher *m = match_new(rules, g, arena, &list);
+        match_run(m, mark.rule, node);
+        match_free(m);
+        found = pick(&list, mark, out);
+        tg_vec_free(&list);
+    }
+    if (!found && node->attrs->graphs) {
+        tg_sites *all;
+        TG_TRY(tg_sites_find(rules, g, NULL, &all));
+        tg_arena_hold(arena, release_sites, all);
+        found = pick(&all->list, mark, out);
+    }
+    return found ? TG_OK : tg_fail(TG_NOTFOUND, "the graph does not have that site");
+}
+
 /* ---- after a step -------------------------------------------------------------------------- */
 
 /* Nodes of the next graph near the change, and how far they are from it. */

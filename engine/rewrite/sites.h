@@ -39,6 +39,21 @@ tg_status tg_sites_find(const tg_rules *rules, const tg_graph *g, const tg_job *
  */
 tg_status tg_sites_update(const tg_sites *old, const tg_graph *next, const tg_job *job,
                           tg_sites **out) TG_MUST_USE;
+/* What a site can be found again by in the same graph: 24 bytes where a site takes hundreds. */
+typedef struct tg_site_mark {
+    int rule;
+    uint32_t anchor;
+    uint64_t key;
+} tg_site_mark;
+
+tg_site_mark tg_site_mark_of(const tg_site *site);
+/*
+ * The site of a mark, in the arena. O(sites at its first node); those in bodies are looked for
+ * everywhere. Errors: TG_NOTFOUND (the graph is another one).
+ */
+tg_status tg_site_recall(const tg_rules *rules, const tg_graph *g, tg_site_mark mark,
+                         tg_arena *arena, tg_site *out) TG_MUST_USE;
+
 int tg_sites_count(const tg_sites *sites);
 const tg_site *tg_sites_get(const tg_sites *sites, int i); /* lives as long as `sites` */
 void tg_sites_free(tg_sites *sites);                       /* NULL is fine */

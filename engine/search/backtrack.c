@@ -113,9 +113,7 @@ static tg_status visit(queue *q, const tg_rules *rules, const tg_search_options 
     }
     r->graphs++;
     if (at->cost_ms < (*best)->cost_ms) {
-        tg_trail_unref(*best);
-        *best = tg_trail_ref(at);
-        r->best_at = r->expansions + 1;
+        tg_search_keep(r, r->expansions + 1, at, best);
     }
     tg_status status = expand(q, rules, at, from, (*best)->cost_ms * alpha, o, r);
     tg_search_report_progress(o, r, (*best)->cost_ms);
@@ -150,24 +148,22 @@ static tg_status run(const tg_rules *rules, const tg_graph *g, const tg_search_o
                      double alpha, tg_search_report *r, tg_trail **out)
 {
     queue q = {0};
-    tg_trail *root = tg_trail_root(g), *best = tg_trail_ref(root);
+    tg_trail *root = tg_trail_root(g), *best = NULL;
     tg_status status = TG_OK;
+    tg_search_keep(r, 0, root, &best);
     see_root(&q, g);
     push(&q, (entry){root->cost_ms, q.arrivals++, NULL, 0});
     while (q.heap.n && r->expansions < o->budget && status == TG_OK)
         status = turn(&q, rules, o, alpha, r, root, &best);
-    r->stop = status == TG_CANCELLED ? "cancelled" : q.heap.n ? "budget" : "queue empty";
+    r->stop = q.heap.n ? "budget" : "queue empty";
     r->exhausted = status == TG_OK && !q.heap.n;
     r->queued = (int)q.heap.n;
-    if (status == TG_CANCELLED) status = TG_OK;
     for (size_t i = 0; i < q.heap.n; i++) source_unref(q.heap.v[i].from);
     tg_vec_free(&q.heap);
     tg_map_free(&q.seen);
     tg_map_free(&q.built);
     tg_trail_unref(root);
-    if (status == TG_OK) *out = best;
-    else tg_trail_unref(best);
-    return status;
+    return tg_search_end(r, status, best, out);
 }
 
 tg_status tg_backtrack_run(const tg_search *search, const tg_rules *rules, const tg_graph *g,

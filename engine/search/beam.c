@@ -79,9 +79,7 @@ static tg_status admit(beam *b, tg_trail *trail, const tg_candidates *old, place
     *to = (place){trail, NULL};
     tg_map_put(&b->built, tg_graph_key(trail->graph), NULL);
     if (trail->cost_ms < b->best->cost_ms * (1 - TG_SEARCH_LEAST)) {
-        tg_trail_unref(b->best);
-        b->best = tg_trail_ref(trail);
-        b->r->best_at = b->r->expansions + 1;
+        tg_search_keep(b->r, b->r->expansions + 1, trail, &b->best);
     }
     tg_status status = tg_search_expand(b->rules, trail, old, b->o, b->r, &to->candidates);
     if (status != TG_OK) tg_trail_unref(trail);
@@ -128,23 +126,19 @@ tg_status tg_beam_run(const tg_search *search, const tg_rules *rules, const tg_g
                       const tg_search_options *o, tg_search_report *r, tg_trail **best)
 {
     (void)search;
-    beam b = {.rules = rules, .o = o, .r = r, .best = tg_trail_root(g)};
+    beam b = {.rules = rules, .o = o, .r = r};
+    tg_trail *start = tg_trail_root(g);
     place root;
-    tg_status status = admit(&b, tg_trail_ref(b.best), NULL, &root);
+    tg_search_keep(r, 0, start, &b.best);
+    tg_status status = admit(&b, start, NULL, &root);
     if (status == TG_OK) {
         tg_vec_push(&b.level, root);
         status = levels(&b);
-    }
-    if (status == TG_CANCELLED) {
-        r->stop = "cancelled";
-        status = TG_OK;
     }
     level_clear(&b);
     tg_vec_free(&b.level);
     tg_vec_free(&b.offers);
     tg_map_free(&b.built);
     tg_map_free(&b.offered);
-    if (status == TG_OK) *best = b.best;
-    else tg_trail_unref(b.best);
-    return status;
+    return tg_search_end(r, status, b.best, best);
 }

@@ -89,6 +89,7 @@ static void index_all(egraph *e)
         uint32_t first = enter(e, i);
         if (first == i) continue;
         n->merged = true;
+        n->into = first;
         for (int port = 0; port < n->n_out; port++)
             egraph_union(e, e->nodes.v[first].out[port], n->out[port]);
     }

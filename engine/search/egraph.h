@@ -24,6 +24,8 @@ typedef struct egraph_node {
     uint16_t n_in, n_out;
     bool constant; /* needs no more than constants */
     bool merged;   /* an earlier node has the same operator, inputs and cost */
+    uint8_t known; /* bits for those who look at the graph; of no meaning here */
+    uint32_t into; /* if merged: that node */
     uint32_t root; /* the node of the first graph that this is; 0: none */
     uint32_t self; /* of an input, a random or an opaque operator: which one it is; else 0 */
     double cost_ms;
@@ -67,6 +69,13 @@ void egraph_add_graph(egraph *e, const tg_graph *g, bool root, uint32_t *number_
  */
 int egraph_add_preview(egraph *e, const tg_graph *g, const tg_candidate *c, const char *rule,
                        uint32_t *number_of);
+/* The node that this one became. */
+static inline uint32_t egraph_survivor(const egraph *e, uint32_t number)
+{
+    while (e->nodes.v[number].merged) number = e->nodes.v[number].into;
+    return number;
+}
+
 /* What the preview says is equal becomes one. */
 void egraph_join_preview(egraph *e, const tg_preview *p, const uint32_t *number_of);
 

@@ -8,15 +8,19 @@
  *   sum of z(e, c) over e that use d <= y(d)    for each c and d: its inputs are used
  *   z(e, c) <= x(e)                             an operator is paid for once
  *   y(d) >= y(c)                                for d that every way of making c needs
- *   t(c) - t(d) >= 1 - k (1 - z(e, c))          for e from d to c within a knot of k classes
+ *   sum of z(e, c) over e that make c from the next class, over the classes of a cycle of k
+ *     <= k - 1                                  for pairs of a knot, and cycles that turn up
  *
  * The third line sums over the operators of a class, as only one of them is chosen; with a line an
  * operator the relaxation would thin out from class to class; the fifth line keeps it from thinning
- * out where ways part and meet again. A knot is a set of
- * classes that feed each other; the last line orders it, so that no cycle is chosen.
+ * out where ways part and meet again. A knot is a set of classes that feed each other. The last
+ * line keeps a cycle from being chosen: each of its classes has one operator, and not all of these
+ * may go round. Those of two classes are there from the beginning, longer ones are added when a
+ * solution has them, and it is solved again.
  */
 #include "extract.h"
 
+#include "engine/base/clock.h"
 #include "knots.h"
 #include "needs.h"
 
@@ -44,6 +48,8 @@ typedef struct extraction {
     const uint32_t *outputs;
     int n_outputs;
     glp_prob *lp;
+    int64_t begun_ns;
+    int branches, newest; /* of all runs before, of this one */
     bool cancelled, limited;
 } extraction;
 
@@ -148,6 +154,18 @@ typedef struct row {
     int n;
 } row;
 
+static row row_new(const extraction *x)
+{
+    size_t most = (size_t)glp_get_num_cols(x->lp) + 2;
+    return (row){tg_calloc(most, sizeof(int)), tg_calloc(most, sizeof(double)), 0};
+}
+
+static void row_free(row *r)
+{
+    free(r->column);
+    free(r->value);
+}
+
 static void row_term(row *r, int column, double value)
 {
     r->column[++r->n] = column;
@@ -218,37 +236,49 @@ static void link_classes(extraction *x, knots *knots)
     }
 }
 
-/* Orders the classes of knots. */
-static void rows_of_knots(extraction *x, row *r)
+static bool goes_round(extraction *x, const way *w, uint32_t to)
+{
+    return w->column && uses(x, node_at(x, w->number), to);
+}
+
+/* Not all classes of a cycle are made from the next one. */
+static void row_of_cycle(extraction *x, const uint32_t *cycle, int n, row *r)
+{
+    for (int i = 0; i < n; i++) {
+        const way_vec *ways = &x->ways[cycle[i]];
+        for (size_t k = 0; k < ways->n; k++)
+            if (goes_round(x, &ways->v[k], cycle[(i + 1) % n])) row_term(r, ways->v[k].column, 1);
+    }
+    row_add(x, r, GLP_UP, n - 1);
+}
+
+static bool feeds(extraction *x, uint32_t from, uint32_t to)
+{
+    for (size_t k = 0; k < x->ways[to].n; k++)
+        if (goes_round(x, &x->ways[to].v[k], from)) return true;
+    return false;
+}
+
+/* Cycles of two classes. */
+static void rows_of_pairs(extraction *x, row *r)
 {
     knots knots;
+    tg_map met = {0};
     knots_init(&knots, (uint32_t)x->e->parent.n);
     link_classes(x, &knots);
     knots_find(&knots);
-    int *place = tg_calloc(x->e->parent.n + 1, sizeof *place);
-    for (size_t i = 0; i < x->wanted.n; i++) {
-        uint32_t c = x->wanted.v[i], size = knots_size(&knots, c);
-        if (size < 2) continue;
-        place[c] = glp_add_cols(x->lp, 1);
-        glp_set_col_bnds(x->lp, place[c], GLP_DB, 0, size - 1);
-    }
     for (size_t i = 0; i < x->wanted.n; i++) {
         uint32_t c = x->wanted.v[i];
-        for (size_t k = 0; k < x->ways[c].n && place[c]; k++) {
-            const way *w = &x->ways[c].v[k];
-            const egraph_node *n = node_at(x, w->number);
-            for (int j = 0; j < n->n_in && w->column; j++) {
-                uint32_t d = input(x, n, j);
-                if (!is_needed(x, n, j) || !knots_together(&knots, c, d)) continue;
-                double size = knots_size(&knots, c);
-                row_term(r, place[c], 1);
-                row_term(r, place[d], -1);
-                row_term(r, w->column, -size);
-                row_add(x, r, GLP_LO, 1 - size);
-            }
+        if (knots_size(&knots, c) < 2) continue;
+        for (size_t k = 0; k < knots.next[c].n; k++) {
+            bool fresh;
+            uint32_t pair[] = {c, knots.next[c].v[k]};
+            if (pair[1] <= c || !knots_together(&knots, c, pair[1])) continue;
+            tg_map_put(&met, (uint64_t)c << 32 | pair[1], &fresh);
+            if (fresh && feeds(x, c, pair[1])) row_of_cycle(x, pair, 2, r);
         }
     }
-    free(place);
+    tg_map_free(&met);
     knots_done(&knots);
 }
 
@@ -292,23 +322,20 @@ static void formulate(extraction *x)
 {
     glp_set_obj_dir(x->lp, GLP_MIN);
     for (int i = 0; i < x->n_outputs; i++) want(x, x->outputs[i]);
-    size_t most = 4;
     for (size_t i = 0; i < x->wanted.n; i++) {
         uint32_t class = x->wanted.v[i];
         for (size_t k = 0; k < x->ways[class].n; k++)
             if (!is_dominated(x, x->ways[class].v[k].number, class))
                 enter_way(x, &x->ways[class].v[k]);
-        if (x->ways[class].n + 4 > most) most = x->ways[class].n + 4;
     }
-    row r = {tg_calloc(most, sizeof(int)), tg_calloc(most, sizeof(double)), 0};
+    row r = row_new(x);
     for (size_t i = 0; i < x->wanted.n; i++) {
         rows_of_class(x, x->wanted.v[i], &r);
         rows_of_inputs(x, x->wanted.v[i], &r);
     }
-    rows_of_knots(x, &r);
+    rows_of_pairs(x, &r);
     rows_of_needs(x, &r);
-    free(r.column);
-    free(r.value);
+    row_free(&r);
 }
 
 static void watch(glp_tree *tree, void *info)
@@ -317,8 +344,15 @@ static void watch(glp_tree *tree, void *info)
     int active, all, total;
     glp_ios_tree_size(tree, &active, &all, &total);
     if (tg_job_poll(x->limits->job) != TG_OK) x->cancelled = true;
-    if (total > x->limits->branches) x->limited = true;
+    x->newest = total;
+    if (x->branches + total > x->limits->branches) x->limited = true;
     if (x->cancelled || x->limited) glp_ios_terminate(tree);
+}
+
+static double seconds_left(const extraction *x)
+{
+    double left = x->limits->seconds - (double)(tg_clock_ns() - x->begun_ns) / 1e9;
+    return left > 0.001 ? left : 0.001;
 }
 
 static tg_status solve(extraction *x)
@@ -329,10 +363,12 @@ static tg_status solve(extraction *x)
     how.presolve = GLP_ON;
     how.gmi_cuts = how.mir_cuts = how.clq_cuts = GLP_ON;
     how.mip_gap = 1e-7;
-    how.tm_lim = (int)(x->limits->seconds * 1000);
+    how.tm_lim = (int)(seconds_left(x) * 1000);
     how.cb_func = watch;
     how.cb_info = x;
     if (glp_get_num_rows(x->lp) && glp_intopt(x->lp, &how)) x->limited = true;
+    x->branches += x->newest;
+    x->newest = 0;
     int status = glp_mip_status(x->lp);
     if (x->cancelled) return tg_fail(TG_CANCELLED, "cancelled");
     if (!glp_get_num_rows(x->lp) || status == GLP_OPT || status == GLP_FEAS) return TG_OK;
@@ -352,39 +388,78 @@ static uint32_t maker_of(const extraction *x, uint32_t class)
     return EGRAPH_ABSENT;
 }
 
-/* Lists makers of the outputs and what they use, producers first. Iterative: graphs are deep. */
-static tg_status list_makers(extraction *x, extract_choice *out)
+/* A walk over the classes that a solution uses. Iterative: graphs are deep. */
+typedef struct walk {
+    extraction *x;
+    unsigned char *state; /* by class */
+    TG_VEC(uint32_t) stack, path;
+    extract_choice *out;
+    unsigned char *listed; /* by node */
+    int cycles;
+    row row;
+} walk;
+
+enum { NEW, OPEN, DONE };
+
+/* Cuts off the cycle that the path closes at the class. */
+static void cut(walk *w, uint32_t class)
 {
-    enum { NEW, OPEN, DONE };
-    unsigned char *state = tg_calloc(x->e->nodes.n + 1, 1);
-    TG_VEC(uint32_t) stack = {0};
-    tg_status status = TG_OK;
-    for (int i = 0; i < x->n_outputs; i++) tg_vec_push(&stack, maker_of(x, x->outputs[i]));
-    while (stack.n && status == TG_OK) {
-        uint32_t number = tg_vec_last(&stack);
-        if (number == EGRAPH_ABSENT) {
-            status = tg_fail(TG_NOTFOUND, "a class of the e-graph has no operator");
-            break;
-        }
-        if (state[number] != NEW) {
-            if (state[number] == OPEN) tg_vec_push(&out->order, number);
-            state[number] = DONE;
-            stack.n--;
-            continue;
-        }
-        state[number] = OPEN;
-        const egraph_node *n = node_at(x, number);
-        for (int k = 0; k < n->n_in; k++) {
-            if (n->in[k] == EGRAPH_ABSENT) continue;
-            uint32_t from = maker_of(x, input(x, n, k));
-            if (from != EGRAPH_ABSENT && state[from] == DONE) continue;
-            if (from != EGRAPH_ABSENT && state[from] == OPEN)
-                status = tg_fail(TG_NOTFOUND, "what was taken from the e-graph has a cycle");
-            tg_vec_push(&stack, from);
-        }
+    size_t from = w->path.n;
+    while (from && w->path.v[from - 1] != class) from--;
+    w->cycles++;
+    row_of_cycle(w->x, &w->path.v[from - 1], (int)(w->path.n - from + 1), &w->row);
+}
+
+static void leave(walk *w, uint32_t class)
+{
+    uint32_t number = maker_of(w->x, class);
+    w->path.n--;
+    w->stack.n--;
+    w->state[class] = DONE;
+    if (!w->listed[number]) tg_vec_push(&w->out->order, number);
+    w->listed[number] = 1;
+}
+
+static tg_status enter(walk *w, uint32_t class)
+{
+    uint32_t number = maker_of(w->x, class);
+    if (number == EGRAPH_ABSENT)
+        return tg_fail(TG_NOTFOUND, "a class of the e-graph has no operator");
+    const egraph_node *n = node_at(w->x, number);
+    w->state[class] = OPEN;
+    tg_vec_push(&w->path, class);
+    for (int k = n->n_in; k--;) {
+        uint32_t from = input(w->x, n, k);
+        if (from == EGRAPH_ABSENT || w->state[from] == DONE) continue;
+        if (w->state[from] == OPEN) cut(w, from);
+        else tg_vec_push(&w->stack, from);
     }
-    tg_vec_free(&stack);
-    free(state);
+    return TG_OK;
+}
+
+/* Lists makers of the outputs and what they use, producers first; or adds rows against cycles. */
+static tg_status list_makers(extraction *x, extract_choice *out, int *cycles)
+{
+    walk w = {.x = x,
+              .state = tg_calloc(x->e->parent.n + 1, 1),
+              .listed = tg_calloc(x->e->nodes.n + 1, 1),
+              .out = out,
+              .row = row_new(x)};
+    tg_status status = TG_OK;
+    out->order.n = 0;
+    for (int i = x->n_outputs; i--;) tg_vec_push(&w.stack, x->outputs[i]);
+    while (w.stack.n && status == TG_OK) {
+        uint32_t class = tg_vec_last(&w.stack);
+        if (w.state[class] == NEW) status = enter(&w, class);
+        else if (w.state[class] == OPEN && tg_vec_last(&w.path) == class) leave(&w, class);
+        else w.stack.n--;
+    }
+    *cycles = w.cycles;
+    tg_vec_free(&w.stack);
+    tg_vec_free(&w.path);
+    free(w.state);
+    free(w.listed);
+    row_free(&w.row);
     return status;
 }
 
@@ -392,11 +467,15 @@ static tg_status run(extraction *x, extract_choice *out)
 {
     list_ways(x);
     formulate(x);
-    TG_TRY(solve(x));
-    out->order.n = 0;
-    out->cost_ms = glp_get_num_rows(x->lp) ? glp_mip_obj_val(x->lp) : 0;
-    out->proved = !x->limited && glp_mip_status(x->lp) != GLP_FEAS;
-    return list_makers(x, out);
+    for (int cycles = 1; cycles;) {
+        TG_TRY(solve(x));
+        out->cost_ms = glp_get_num_rows(x->lp) ? glp_mip_obj_val(x->lp) : 0;
+        out->proved = !x->limited && glp_mip_status(x->lp) != GLP_FEAS;
+        TG_TRY(list_makers(x, out, &cycles));
+        if (cycles && x->limited)
+            return tg_fail(TG_NOTFOUND, "what was taken from the e-graph has a cycle");
+    }
+    return TG_OK;
 }
 
 tg_status extract_cheapest(egraph *e, const uint32_t *outputs, int n_outputs,
@@ -412,7 +491,8 @@ tg_status extract_cheapest(egraph *e, const uint32_t *outputs, int n_outputs,
                     .paid = tg_calloc(e->nodes.n + 1, sizeof *x.paid),
                     .outputs = outputs,
                     .n_outputs = n_outputs,
-                    .lp = glp_create_prob()};
+                    .lp = glp_create_prob(),
+                    .begun_ns = tg_clock_ns()};
     tg_status status = run(&x, out);
     glp_delete_prob(x.lp);
     glp_free_env();

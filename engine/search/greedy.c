@@ -19,10 +19,12 @@ tg_status tg_greedy_run(const tg_search *search, const tg_rules *rules, const tg
                         const tg_search_options *o, tg_search_report *r, tg_trail **best)
 {
     (void)search;
-    tg_trail *at = tg_trail_root(g), *next;
+    tg_trail *at = NULL, *next, *root = tg_trail_root(g);
     tg_candidates *c = NULL, *fresh;
     tg_status status = TG_OK;
     r->stop = "budget";
+    tg_search_keep(r, 0, root, &at);
+    tg_trail_unref(root);
     while (r->expansions < o->budget && at->depth < o->max_steps) {
         status = tg_search_expand(rules, at, c, o, r, &fresh);
         if (status != TG_OK) break;
@@ -35,18 +37,12 @@ tg_status tg_greedy_run(const tg_search *search, const tg_rules *rules, const tg
         }
         status = tg_trail_step(at, c, i, &next);
         if (status != TG_OK) break;
-        tg_trail_unref(at);
-        at = next;
         r->graphs++;
-        r->best_at = r->expansions;
+        tg_search_keep(r, r->expansions, next, &at);
+        tg_trail_unref(next);
         tg_search_report_progress(o, r, at->cost_ms);
     }
+    if (at->depth >= o->max_steps) r->stop = "length of a path";
     tg_candidates_free(c);
-    if (status == TG_CANCELLED) {
-        r->stop = "cancelled";
-        status = TG_OK;
-    }
-    if (status == TG_OK) *best = at;
-    else tg_trail_unref(at);
-    return status;
+    return tg_search_end(r, status, at, best);
 }

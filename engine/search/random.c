@@ -13,9 +13,7 @@ typedef struct walker {
 static void keep(walker *w, const tg_trail *t)
 {
     if (t->cost_ms >= w->best->cost_ms) return;
-    tg_trail_unref(w->best);
-    w->best = tg_trail_ref(t);
-    w->r->best_at = w->r->expansions;
+    tg_search_keep(w->r, w->r->expansions, t, &w->best);
 }
 
 /* One walk: each step uniform over the candidates and stopping. */
@@ -49,17 +47,12 @@ tg_status tg_random_run(const tg_search *search, const tg_rules *rules, const tg
 {
     (void)search;
     tg_trail *root = tg_trail_root(g);
-    walker w = {rules, o, r, tg_rng_new(o->seed), tg_trail_ref(root)};
+    walker w = {rules, o, r, tg_rng_new(o->seed), NULL};
     tg_status status = TG_OK;
     r->stop = "budget";
+    tg_search_keep(r, 0, root, &w.best);
     while (status == TG_OK && r->expansions < o->budget) status = walk(&w, root);
-    if (status == TG_CANCELLED) {
-        r->stop = "cancelled";
-        status = TG_OK;
-    }
     tg_rng_free(w.rng);
     tg_trail_unref(root);
-    if (status == TG_OK) *best = w.best;
-    else tg_trail_unref(w.best);
-    return status;
+    return tg_search_end(r, status, w.best, best);
 }

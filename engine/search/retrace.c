@@ -2,6 +2,8 @@
 /* Steps of rules to a graph that was taken out of an e-graph. */
 #include "saturate.h"
 
+#include "share.h"
+
 #include "engine/base/intern.h"
 
 #include <stdlib.h>
@@ -16,7 +18,6 @@ enum { MORE = 50 }; /* expansions beyond two for each needed operator */
 typedef struct stand {
     int refs, n_had;
     tg_trail *trail;
-    tg_candidates *candidates;
     uint32_t *number_of;
     unsigned char *had;
 } stand;
@@ -25,7 +26,7 @@ typedef struct waiting {
     int missing; /* needed operators that have not been on the way */
     double cost;
     stand *from;
-    int candidate;
+    tg_site_mark mark;
 } waiting;
 
 typedef struct retrace {
@@ -35,6 +36,10 @@ typedef struct retrace {
     int n_needed;
     TG_VEC(waiting) queue;
     tg_map seen;
+    bool share; /* make equal operators one after each step */
+    /* Of the newest stand, whose steps are mostly the next: what waits has no candidates. */
+    tg_candidates *candidates;
+    const stand *newest;
     const tg_rules *rules;
     const tg_search_options *o;
     tg_search_report *r;
@@ -43,7 +48,6 @@ typedef struct retrace {
 static void stand_unref(stand *s)
 {
     if (!s || --s->refs) return;
-    tg_candidates_free(s->candidates);
     tg_trail_unref(s->trail);
     free(s->number_of);
     free(s->had);
@@ -100,6 +104,18 @@ static void note_had(retrace *t, stand *s)
     }
 }
 
+static tg_status find_candidates(retrace *t, const stand *s, const stand *from)
+{
+    tg_candidates *found;
+    const tg_candidates *old = from && from == t->newest && !t->share ? t->candidates : NULL;
+    TG_TRY(tg_search_expand(t->rules, s->trail, old, t->o, t->r, &found));
+    tg_candidates_free(t->candidates);
+    t->candidates = found;
+    t->newest = s;
+    return TG_OK;
+}
+
+/* Takes the trail over. */
 static tg_status stand_new(retrace *t, tg_trail *trail, const stand *from, stand **out)
 {
     stand *s = tg_calloc(1, sizeof *s);
@@ -111,8 +127,7 @@ static tg_status stand_new(retrace *t, tg_trail *trail, const stand *from, stand
     if (from) memcpy(s->had, from->had, t->n_numbers);
     s->n_had = from ? from->n_had : 0;
     note_had(t, s);
-    tg_status status = tg_search_expand(t->rules, trail, from ? from->candidates : NULL, t->o, t->r,
-                                        &s->candidates);
+    tg_status status = find_candidates(t, s, from);
     if (status == TG_OK) *out = s;
     else stand_unref(s);
     return status;
@@ -122,14 +137,14 @@ static void enqueue(retrace *t, stand *s)
 {
     const tg_graph *g = s->trail->graph;
     uint32_t ops = tg_graph_op_count(g);
-    for (int i = 0; i < tg_candidates_count(s->candidates); i++) {
-        const tg_candidate *c = tg_candidates_get(s->candidates, i);
+    for (int i = 0; i < tg_candidates_count(t->candidates); i++) {
+        const tg_candidate *c = tg_candidates_get(t->candidates, i);
         bool fresh;
         tg_map_put(&t->seen, tg_search_key(g, &c->preview, ops), &fresh);
         if (!fresh) continue;
         const char *rule = tg_intern(tg_rules_get(t->rules, c->site->rule)->name);
         waiting w = {missing_after(t, s, c, rule), s->trail->cost_ms + c->preview.cost_delta_ms, s,
-                     i};
+                     tg_site_mark_of(c->site)};
         s->refs++;
         tg_vec_push(&t->queue, w);
     }
@@ -148,37 +163,58 @@ static waiting take_nearest(retrace *t)
     return w;
 }
 
-static tg_status walk(retrace *t, const tg_trail *root, double target, tg_trail **found)
+/* Looks at the graph of a trail, which is taken over, unless it is as cheap as it has to be. */
+static tg_status arrive(retrace *t, tg_trail *trail, const stand *from, double target,
+                        tg_trail **found)
 {
+    tg_trail *shared = NULL;
     stand *s;
-    if (t->r->expansions >= t->o->budget) return TG_OK;
-    TG_TRY(stand_new(t, tg_trail_ref(root), NULL, &s));
+    tg_status status = t->share ? share_equal(trail, &shared) : TG_OK;
+    if (status != TG_OK) {
+        tg_trail_unref(trail);
+        return status;
+    }
+    if (shared) {
+        tg_trail_unref(trail);
+        trail = shared;
+    }
+    if (trail->cost_ms <= target * (1 + TG_SEARCH_LEAST)) {
+        *found = trail;
+        return TG_OK;
+    }
+    if (trail->depth >= t->o->max_steps) {
+        tg_trail_unref(trail);
+        return TG_OK;
+    }
+    TG_TRY(stand_new(t, trail, from, &s));
     enqueue(t, s);
     stand_unref(s);
+    return TG_OK;
+}
+
+static tg_status walk(retrace *t, const tg_trail *root, double target, tg_trail **found)
+{
     int last = t->r->expansions + 2 * t->n_needed + MORE;
     if (last > t->o->budget) last = t->o->budget;
+    if (t->r->expansions >= last) return TG_OK;
+    TG_TRY(arrive(t, tg_trail_ref(root), NULL, target, found));
     while (t->r->expansions < last && t->queue.n && !*found) {
         waiting w = take_nearest(t);
         tg_trail *next;
-        tg_status status = tg_trail_step(w.from->trail, w.from->candidates, w.candidate, &next);
-        if (status == TG_OK && next->cost_ms <= target * (1 + TG_SEARCH_LEAST)) *found = next;
-        else if (status == TG_OK && next->depth >= t->o->max_steps) tg_trail_unref(next);
-        else if (status == TG_OK) {
-            status = stand_new(t, next, w.from, &s);
-            if (status == TG_OK) enqueue(t, s);
-            if (status == TG_OK) stand_unref(s);
-        }
+        tg_status status = tg_trail_step_to(w.from->trail, t->rules, w.mark, &next);
+        if (status == TG_OK) status = arrive(t, next, w.from, target, found);
         stand_unref(w.from);
         TG_TRY(status);
     }
     return TG_OK;
 }
 
-tg_status retrace_steps(egraph *e, const extract_choice *choice, const tg_rules *rules,
-                        const tg_trail *root, const tg_search_options *o, tg_search_report *r,
-                        tg_trail **found)
+static tg_status try_walk(egraph *e, const extract_choice *choice, const tg_rules *rules,
+                          const tg_trail *root, const tg_search_options *o, tg_search_report *r,
+                          bool share, tg_trail **found)
 {
-    retrace t = {.e = e, .rules = rules, .o = o, .r = r, .n_numbers = (uint32_t)e->nodes.n};
+    retrace t = {
+        .e = e, .rules = rules, .o = o, .r = r, .n_numbers = (uint32_t)e->nodes.n, .share = share};
     t.needed = tg_calloc(e->nodes.n + 1, 1);
     need(&t, choice);
     tg_map_put(&t.seen, tg_graph_key(root->graph), NULL);
@@ -186,6 +222,15 @@ tg_status retrace_steps(egraph *e, const extract_choice *choice, const tg_rules 
     for (size_t i = 0; i < t.queue.n; i++) stand_unref(t.queue.v[i].from);
     tg_vec_free(&t.queue);
     tg_map_free(&t.seen);
+    tg_candidates_free(t.candidates);
     free(t.needed);
     return status;
+}
+
+tg_status retrace_steps(egraph *e, const extract_choice *choice, const tg_rules *rules,
+                        const tg_trail *root, const tg_search_options *o, tg_search_report *r,
+                        tg_trail **found)
+{
+    TG_TRY(try_walk(e, choice, rules, root, o, r, false, found));
+    return *found ? TG_OK : try_walk(e, choice, rules, root, o, r, true, found);
 }

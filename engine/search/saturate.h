@@ -15,4 +15,11 @@ tg_status retrace_steps(egraph *e, const extract_choice *choice, const tg_rules 
                         const tg_trail *root, const tg_search_options *o, tg_search_report *r,
                         tg_trail **found) TG_MUST_USE;
 
+/*
+ * A step from the root to the chosen graph, whatever rules would lead there. number_of: by node id
+ * of the root, in the e-graph. Errors: those of building.
+ */
+tg_status leap_to(egraph *e, const extract_choice *choice, const tg_trail *root,
+                  const uint32_t *number_of, tg_trail **out) TG_MUST_USE;
+
 #endif

@@ -44,26 +44,51 @@ tg_trail *tg_trail_root(const tg_graph *g)
     return root;
 }
 
-tg_status tg_trail_step(const tg_trail *parent, const tg_candidates *c, int i, tg_trail **next)
+tg_trail *tg_trail_leap(const tg_trail *parent, tg_graph *graph, const char *rule, const char *site)
 {
-    const tg_candidate *taken = tg_candidates_get(c, i);
-    tg_graph *graph;
-    TG_TRY(tg_candidates_apply(c, i, &graph));
     tg_trail *t = tg_calloc(1, sizeof *t);
     atomic_init(&t->refs, 1);
     t->parent = tg_trail_ref(parent);
     t->graph = graph;
     t->cost_ms = tg_graph_cost_ms(graph);
     t->depth = parent->depth + 1;
-    t->taken =
-        (tg_taken){.rule = tg_intern(tg_rules_get(tg_candidates_rules(c), taken->site->rule)->name),
-                   .site = tg_site_words(parent->graph, taken->site),
-                   .key = taken->site->key,
-                   .predicted_ms = t->cost_ms,
-                   .hash = graph->hash,
-                   .probability = NAN};
-    *next = t;
+    t->taken = (tg_taken){.rule = rule,
+                          .site = site,
+                          .key = graph->hash,
+                          .predicted_ms = t->cost_ms,
+                          .hash = graph->hash,
+                          .probability = NAN};
+    return t;
+}
+
+static tg_trail *step(const tg_trail *parent, const tg_rules *rules, const tg_site *site,
+                      tg_graph *graph)
+{
+    tg_trail *t = tg_trail_leap(parent, graph, tg_intern(tg_rules_get(rules, site->rule)->name),
+                                tg_site_words(parent->graph, site));
+    t->taken.key = site->key;
+    return t;
+}
+
+tg_status tg_trail_step(const tg_trail *parent, const tg_candidates *c, int i, tg_trail **next)
+{
+    tg_graph *graph;
+    TG_TRY(tg_candidates_apply(c, i, &graph));
+    *next = step(parent, tg_candidates_rules(c), tg_candidates_get(c, i)->site, graph);
     return TG_OK;
+}
+
+tg_status tg_trail_step_to(const tg_trail *parent, const tg_rules *rules, tg_site_mark mark,
+                           tg_trail **next)
+{
+    tg_arena *arena = tg_arena_new();
+    tg_graph *graph;
+    tg_site site;
+    tg_status status = tg_site_recall(rules, parent->graph, mark, arena, &site);
+    if (status == TG_OK) status = tg_site_apply(rules, parent->graph, &site, &graph);
+    if (status == TG_OK) *next = step(parent, rules, &site, graph);
+    tg_arena_free(arena);
+    return status;
 }
 
 tg_trail *tg_trail_ref(const tg_trail *trail)

@@ -37,6 +37,12 @@ tg_trail *tg_trail_root(const tg_graph *g);
  */
 tg_status tg_trail_step(const tg_trail *parent, const tg_candidates *c, int i,
                         tg_trail **next) TG_MUST_USE;
+/* The same for a site found again by its mark. Errors: TG_NOTFOUND too. */
+tg_status tg_trail_step_to(const tg_trail *parent, const tg_rules *rules, tg_site_mark mark,
+                           tg_trail **next) TG_MUST_USE;
+/* One step on to a graph, whose reference is taken over, that no candidate of a rule leads to. */
+tg_trail *tg_trail_leap(const tg_trail *parent, tg_graph *graph, const char *rule,
+                        const char *site);
 tg_trail *tg_trail_ref(const tg_trail *trail);
 void tg_trail_unref(const tg_trail *trail); /* NULL is fine; iterative */
 

@@ -10,6 +10,8 @@
 
 UI_FAMILY(optimize);
 
+enum { COURSE = 7 }; /* points of the best over time that are printed */
+
 /* One run of the command. */
 typedef struct run {
     ui_app *ui;
@@ -61,6 +63,7 @@ static tg_search_options search_options(run *r)
                                .width = (int)ui_arg_int(r->args, "width"),
                                .budget = (int)ui_arg_int(r->args, "budget"),
                                .seed = (uint64_t)ui_arg_int(r->args, "seed"),
+                               .seconds = ui_arg_num(r->args, "seconds"),
                                .progress = show_search,
                                .ctx = r};
 }
@@ -154,6 +157,17 @@ static json_t *latency_json(const run *r)
                      c->ratio_high, "verdict", tg_verdict_name(c->verdict));
 }
 
+static json_t *course_json(const tg_search_report *report)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < report->n_course; i++) {
+        const tg_search_point *p = &report->course[i];
+        json_array_append_new(all, json_pack("{s:f, s:i, s:f}", "elapsed_s", p->seconds,
+                                             "expansions", p->expansions, "cost_ms", p->cost_ms));
+    }
+    return all;
+}
+
 static void print_json(const run *r, const char *out)
 {
     json_t *steps = json_array();
@@ -176,12 +190,31 @@ static void print_json(const run *r, const char *out)
     json_object_set_new(all, "sites", json_integer(r->report.sites));
     json_object_set_new(all, "duplicates", json_integer(r->report.duplicates));
     json_object_set_new(all, "best_at", json_integer(r->report.best_at));
+    json_object_set_new(all, "best_over_time", course_json(&r->report));
     if (r->report.equal_nodes) {
         json_object_set_new(all, "egraph_operators", json_integer(r->report.equal_nodes));
         json_object_set_new(all, "cheapest_proved", json_boolean(r->report.proved));
     }
     json_object_set_new(all, "elapsed_s", json_real(r->report.seconds));
     ui_print_json(r->ui, all);
+}
+
+/* Where the best came from, in no more columns than a screen has. */
+static void print_course(const run *r)
+{
+    const tg_search_report *report = &r->report;
+    int n = report->n_course < COURSE ? report->n_course : COURSE;
+    if (n < 2) return;
+    ui_printf(r->ui, "best ms   ");
+    for (int i = 0; i < n; i++)
+        ui_printf(r->ui, " %8.4f", report->course[i * (report->n_course - 1) / (n - 1)].cost_ms);
+    ui_printf(r->ui, "\nat graph  ");
+    for (int i = 0; i < n; i++)
+        ui_printf(r->ui, " %8d", report->course[i * (report->n_course - 1) / (n - 1)].expansions);
+    ui_printf(r->ui, "\nafter s   ");
+    for (int i = 0; i < n; i++)
+        ui_printf(r->ui, " %8.3f", report->course[i * (report->n_course - 1) / (n - 1)].seconds);
+    ui_printf(r->ui, "\n");
 }
 
 static void print_words(const run *r, const char *out)
@@ -195,6 +228,10 @@ static void print_words(const run *r, const char *out)
     ui_printf(r->ui, "%d steps by %s (%s, %d %s, %.2f s)\n", r->best->depth, r->by, r->report.stop,
               r->report.expansions, strcmp(r->by, "ppo") == 0 ? "episodes" : "graphs looked at",
               r->report.seconds);
+    if (r->report.sites)
+        ui_printf(r->ui, "searched   %ld sites, %d graphs built, %d duplicates, best at graph %d\n",
+                  r->report.sites, r->report.graphs, r->report.duplicates, r->report.best_at);
+    print_course(r);
     if (r->report.equal_nodes)
         ui_printf(r->ui, "e-graph    %d operators, %s\n", r->report.equal_nodes,
                   r->report.proved ? "none of its graphs is cheaper"
@@ -238,7 +275,7 @@ DEFCMD(
     "--by:choice(greedy|taso|beam|saturate|random|exhaustive|ppo)=taso Who chooses; "
     "--budget:count=0 "
     "Graphs to "
-    "look at; "
+    "look at; --seconds:num=0 Seconds for choosing, then the best so far is kept (0: no limit); "
     "--alpha:num=1.05 How much dearer than the best a graph may be (taso); --width:count=8 Graphs "
     "that each level keeps (beam); --episodes:count=200 "
     "Episodes of "

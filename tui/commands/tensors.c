@@ -327,7 +327,7 @@ static void print_counts(conform *c, int run)
 DEFCMD(
     conform, "conform",
     "batch; dir...:folder Folders in the layout of the ONNX test data; "
-    "--by:choice(none|greedy|taso|beam|random)=none Rewrite each model first; "
+    "--by:choice(none|greedy|taso|beam|saturate|random)=none Rewrite each model first; "
     "--backend:choice(cpu|reference)=cpu What runs; --verbose:flag Name what passed too" OPT_RULES
         OPT_THREADS OPT_DIM OPT_JSON OPT_QUIET,
     "Compare models with the outputs stored beside them.\n\n"
