@@ -17,6 +17,7 @@ enum { MORE = 50 }; /* expansions beyond two for each needed operator */
  */
 typedef struct stand {
     int refs, n_had;
+    int strange; /* operators made on the way that are not needed */
     tg_trail *trail;
     uint32_t *number_of;
     unsigned char *had;
@@ -24,6 +25,7 @@ typedef struct stand {
 
 typedef struct waiting {
     int missing; /* needed operators that have not been on the way */
+    int strange;
     double cost;
     stand *from;
     tg_site_mark mark;
@@ -80,17 +82,23 @@ static bool is_new_need(const retrace *t, const stand *s, uint32_t number)
     return number < t->n_numbers && t->needed[number] && !s->had[number];
 }
 
-/* How many needed operators have not been on the way when the candidate is taken as well. */
-static int missing_after(retrace *t, const stand *s, const tg_candidate *c, const char *rule)
+/* What is missing and strange when the candidate is taken as well. */
+static void foresee(retrace *t, const stand *s, const tg_candidate *c, const char *rule, waiting *w)
 {
     const tg_graph *g = s->trail->graph;
-    int n = c->preview.n_come, more = 0;
+    int n = c->preview.n_come;
     uint32_t *number_of = tg_calloc(g->n_ids + (size_t)n + 1, sizeof *number_of);
     memcpy(number_of, s->number_of, g->n_ids * sizeof *number_of);
     egraph_add_preview(t->e, g, c, rule, number_of);
-    for (int i = 0; i < n; i++) more += is_new_need(t, s, number_of[g->n_ids + (uint32_t)i]);
+    w->missing = t->n_needed - s->n_had;
+    w->strange = s->strange;
+    for (int i = 0; i < n; i++) {
+        uint32_t number = number_of[g->n_ids + (uint32_t)i];
+        w->missing -= is_new_need(t, s, number);
+        if (counts(&t->e->nodes.v[number]))
+            w->strange += number >= t->n_numbers || !t->needed[number];
+    }
     free(number_of);
-    return t->n_needed - s->n_had - more;
 }
 
 static void note_had(retrace *t, stand *s)
@@ -143,20 +151,27 @@ static void enqueue(retrace *t, stand *s)
         tg_map_put(&t->seen, tg_search_key(g, &c->preview, ops), &fresh);
         if (!fresh) continue;
         const char *rule = tg_intern(tg_rules_get(t->rules, c->site->rule)->name);
-        waiting w = {missing_after(t, s, c, rule), s->trail->cost_ms + c->preview.cost_delta_ms, s,
-                     tg_site_mark_of(c->site)};
+        waiting w = {.cost = s->trail->cost_ms + c->preview.cost_delta_ms,
+                     .from = s,
+                     .mark = tg_site_mark_of(c->site)};
+        foresee(t, s, c, rule, &w);
         s->refs++;
         tg_vec_push(&t->queue, w);
     }
 }
 
+static bool is_nearer(const waiting *a, const waiting *b)
+{
+    if (a->missing != b->missing) return a->missing < b->missing;
+    if (a->strange != b->strange) return a->strange < b->strange;
+    return a->cost < b->cost;
+}
+
 static waiting take_nearest(retrace *t)
 {
     size_t best = 0;
-    for (size_t i = 1; i < t->queue.n; i++) {
-        const waiting *a = &t->queue.v[i], *b = &t->queue.v[best];
-        if (a->missing < b->missing || (a->missing == b->missing && a->cost < b->cost)) best = i;
-    }
+    for (size_t i = 1; i < t->queue.n; i++)
+        if (is_nearer(&t->queue.v[i], &t->queue.v[best])) best = i;
     waiting w = t->queue.v[best];
     memmove(&t->queue.v[best], &t->queue.v[best + 1], (t->queue.n - best - 1) * sizeof *t->queue.v);
     t->queue.n--;
@@ -164,7 +179,7 @@ static waiting take_nearest(retrace *t)
 }
 
 /* Looks at the graph of a trail, which is taken over, unless it is as cheap as it has to be. */
-static tg_status arrive(retrace *t, tg_trail *trail, const stand *from, double target,
+static tg_status arrive(retrace *t, tg_trail *trail, const stand *from, int strange, double target,
                         tg_trail **found)
 {
     tg_trail *shared = NULL;
@@ -187,6 +202,7 @@ static tg_status arrive(retrace *t, tg_trail *trail, const stand *from, double t
         return TG_OK;
     }
     TG_TRY(stand_new(t, trail, from, &s));
+    s->strange = strange;
     enqueue(t, s);
     stand_unref(s);
     return TG_OK;
@@ -197,12 +213,12 @@ static tg_status walk(retrace *t, const tg_trail *root, double target, tg_trail 
     int last = t->r->expansions + 2 * t->n_needed + MORE;
     if (last > t->o->budget) last = t->o->budget;
     if (t->r->expansions >= last) return TG_OK;
-    TG_TRY(arrive(t, tg_trail_ref(root), NULL, target, found));
+    TG_TRY(arrive(t, tg_trail_ref(root), NULL, 0, target, found));
     while (t->r->expansions < last && t->queue.n && !*found) {
         waiting w = take_nearest(t);
         tg_trail *next;
         tg_status status = tg_trail_step_to(w.from->trail, t->rules, w.mark, &next);
-        if (status == TG_OK) status = arrive(t, next, w.from, target, found);
+        if (status == TG_OK) status = arrive(t, next, w.from, w.strange, target, found);
         stand_unref(w.from);
         TG_TRY(status);
     }
