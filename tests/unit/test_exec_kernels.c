@@ -331,6 +331,53 @@ static void two_and_more_inputs(void **state)
     check("Where", "", 1, 0, ARGS(ANY(BOOL, 0, 1, 1), ANY(BOOL, 0, 1, 5), ANY(BOOL, 0, 1, 5)));
 }
 
+static void forms_of_attention(void **state)
+{
+    (void)state;
+    check("Attention", "", 1, 0, ARGS(F32(2, 3, 70, 5), F32(2, 3, 9, 5), F32(2, 3, 9, 7)));
+    check("Attention", "is_causal=1", 1, 0,
+          ARGS(F32(1, 4, 130, 6), F32(1, 2, 130, 6), F32(1, 2, 130, 4)));
+    check("Attention", "is_causal=1", 1, 0,
+          ARGS(F32(1, 1, 9, 4), F32(1, 1, 4, 4), F32(1, 1, 4, 3)));
+    check("Attention", "q_num_heads=4 kv_num_heads=2 scale=0.3 softcap=1.5", 1, 0,
+          ARGS(F32(2, 5, 24), F32(2, 8, 12), F32(2, 8, 10)));
+    check("Attention", "left_window_size=2 right_window_size=1", 1, 0,
+          ARGS(F32(1, 2, 80, 4), F32(1, 2, 80, 4), F32(1, 2, 80, 4)));
+    check("Attention", "left_window_size=0", 1, 0,
+          ARGS(F32(1, 2, 90, 4), F32(1, 2, 6, 4), F32(1, 2, 6, 4)));
+    check("Attention", "q_num_heads=2 kv_num_heads=2", 3, 0,
+          ARGS(F32(1, 3, 8), F32(1, 4, 8), F32(1, 4, 12)));
+    /* masks, some of which let no key through */
+    check("Attention", "", 1, 0,
+          ARGS(F32(1, 2, 2, 4), F32(1, 2, 3, 4), F32(1, 2, 3, 4),
+               FIX(F32, -INFINITY, -INFINITY, 1, 3)));
+    check("Attention", "", 1, 0,
+          ARGS(F32(1, 2, 2, 4), F32(1, 2, 3, 4), F32(1, 2, 3, 4), FIX(F32, -1, 1, 2, 3)));
+    check("Attention", "", 1, 0,
+          ARGS(F32(2, 3, 7, 5), F32(2, 3, 9, 5), F32(2, 3, 9, 5), F32(2, 1, 7, 9)));
+    check("Attention", "", 1, 0,
+          ARGS(F32(2, 3, 7, 5), F32(2, 3, 4, 5), F32(2, 3, 4, 5), ANY(BOOL, 0, 1, 7, 4)));
+    check("Attention", "is_causal=1", 1, 0,
+          ARGS(F32(2, 3, 7, 5), F32(2, 3, 4, 5), F32(2, 3, 4, 5), ANY(BOOL, 0, 1, 3, 7, 2)));
+    /* keys from before */
+    check("Attention", "is_causal=1", 3, 0,
+          ARGS(F32(2, 4, 3, 5), F32(2, 2, 3, 5), F32(2, 2, 3, 6), F32(3, 8), F32(2, 2, 5, 5),
+               F32(2, 2, 5, 6)));
+    check("Attention", "", 1, 0,
+          ARGS(F32(1, 2, 1, 5), F32(1, 2, 1, 5), F32(1, 2, 1, 5), ANY(BOOL, 1, 1, 1, 4),
+               F32(1, 2, 3, 5), F32(1, 2, 3, 5)));
+}
+
+static void embeddings(void **state)
+{
+    (void)state;
+    check("RotaryEmbedding", "", 1, 0, ARGS(F32(2, 3, 4, 6), F32(2, 4, 3), F32(2, 4, 3)));
+    check("RotaryEmbedding", "interleaved=1 rotary_embedding_dim=4", 1, 0,
+          ARGS(F32(2, 3, 4, 6), F32(2, 4, 2), F32(2, 4, 2)));
+    check("RotaryEmbedding", "num_heads=3", 1, 0,
+          ARGS(F32(2, 4, 24), F32(9, 4), F32(9, 4), ANY(I64, 0, 8, 2, 4)));
+}
+
 static void norms(void **state)
 {
     (void)state;
@@ -494,6 +541,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(recurrent_cells),
     cmocka_unit_test(sums_of_products),
     cmocka_unit_test(attentions),
+    cmocka_unit_test(forms_of_attention),
+    cmocka_unit_test(embeddings),
     cmocka_unit_test(norms),
     cmocka_unit_test(along_axes),
     cmocka_unit_test(pixels),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Attention as products and a softmax of the library: scores = scale Q K^T + mask, their softmax
- * along the keys, times V. What the operator can do besides is left to the reference kernel.
+ * along the keys, times V. What the operator can do besides is done in attend.c.
  */
+#include "loop.h"
 #include "tail.h"
 
 #include <math.h>
@@ -40,6 +41,19 @@ static tg_status matrices_of(tg_cpu_plan *p, tg_value v, tg_operand *out)
     return tg_cpu_plain(p, v, out);
 }
 
+/* A query that sees no key gets zeros, which the library's softmax does not give. */
+static bool leaves_keys(const tg_cpu_plan *p, const tg_operand *mask)
+{
+    const float *x = tg_cpu_constant_data(p, mask);
+    int64_t n = tg_shape_count(&mask->shape), keys = mask->shape.dim[mask->shape.rank - 1];
+    for (int64_t i = 0; x && i < n; i += keys) {
+        int64_t j = 0;
+        while (j < keys && x[i + j] == -INFINITY) j++;
+        if (j == keys) return false;
+    }
+    return x != NULL;
+}
+
 /* The mask with four axes; its last has an entry for each key. */
 static tg_status mask_of(tg_cpu_plan *p, tg_value v, int64_t keys, tg_operand *out)
 {
@@ -47,6 +61,7 @@ static tg_status mask_of(tg_cpu_plan *p, tg_value v, int64_t keys, tg_operand *o
     int64_t r = out->shape.rank;
     if (r < 1 || r > 4 || out->shape.dim[r - 1] != keys)
         return tg_fail(TG_UNSUPPORTED, "a mask that ends early");
+    if (!leaves_keys(p, out)) return tg_fail(TG_UNSUPPORTED, "a mask that may leave no key");
     tg_shape s = tg_shape_of(1, 1, 1, 1);
     for (int64_t i = 0; i < r; i++) s.dim[4 - r + i] = out->shape.dim[i];
     int64_t offset = out->layout.offset;
@@ -131,7 +146,7 @@ static tg_status plan_softmax(tg_cpu_plan *p, const tg_node *node, const tg_oper
     return tg_cpu_prim(p, node, prim, &o);
 }
 
-tg_status tg_cpu_plan_attention(tg_cpu_plan *p, const tg_node *node)
+static tg_status plan_plain(tg_cpu_plan *p, const tg_node *node)
 {
     tg_operand in[INPUTS];
     tg_prim_spec spec;
@@ -152,4 +167,11 @@ tg_status tg_cpu_plan_attention(tg_cpu_plan *p, const tg_node *node)
     o.dst = tg_cpu_new(p, &node->out[0], &plain);
     tg_cpu_set(p, node, 0, &o.dst);
     return multiply(p, node, &spec, &o);
+}
+
+/* The plain form by primitives, others by a loop of ours. */
+tg_status tg_cpu_plan_attention(tg_cpu_plan *p, const tg_node *node)
+{
+    tg_status status = plan_plain(p, node);
+    return status == TG_UNSUPPORTED ? tg_cpu_plan_attend(p, node) : status;
 }

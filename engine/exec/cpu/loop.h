@@ -18,6 +18,7 @@ tg_status tg_cpu_plan_pad(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
 tg_status tg_cpu_plan_slice(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
 tg_status tg_cpu_plan_resize(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
 tg_status tg_cpu_plan_moments(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
+tg_status tg_cpu_plan_attend(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
 
 /* The attribute, or NULL if the operator or the node has none such. */
 const tg_attr *tg_cpu_attr(const tg_node *node, const char *name);
