@@ -20,6 +20,7 @@ static uint64_t values_of(const expr *e)
 
 static void read_fact(sample *s, const expr *e)
 {
+    if (e->kind == EXPR_NOT) return;
     for (int i = 0; i < e->n_args; i++) read_fact(s, e->args[i]);
     if (e->kind == EXPR_COMPARE && e->op == '=' && e->args[0]->kind == EXPR_CALL &&
         strcmp(func_rows[e->args[0]->fn].name, "count") == 0)
