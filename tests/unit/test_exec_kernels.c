@@ -33,7 +33,7 @@ static tg_tensor draw(const arg *a, tg_rng *rng)
     tg_tensor t = {a->dtype, a->shape, NULL};
     t.data = tg_calloc(1, tg_tensor_bytes(&t) + 1);
     for (int64_t i = 0; i < tg_tensor_count(&t); i++) {
-        double x = a->low + (a->high - a->low) * tg_rng_uniform(rng);
+        double x = a->low == a->high ? a->low : a->low + (a->high - a->low) * tg_rng_uniform(rng);
         if (tg_dtype_kind(a->dtype) == 'f') tg_tensor_set_f64(&t, i, x);
         else tg_tensor_set_i64(&t, i, (int64_t)floor(x + 0.5));
     }
@@ -310,6 +310,27 @@ static void halves(void **state)
     check("Mul", "", 1, 0, ARGS(ANY(F16, 200, 300, 40), ANY(F16, 200, 300, 40)));
 }
 
+/* What has code for floats runs on floats that halves are made into. */
+static void products_of_halves(void **state)
+{
+    (void)state;
+    check("MatMul", "", 1, 0, ARGS(ANY(F16, -1, 1, 3, 40), FIX(F16, -1, 1, 40, 7)));
+    check("MatMul", "", 1, 0, ARGS(ANY(BF16, -1, 1, 2, 3, 40), ANY(BF16, -1, 1, 2, 40, 1)));
+    check("Gemm", "transB=1 alpha=0.5", 1, 0,
+          ARGS(ANY(F16, -1, 1, 5, 8), FIX(F16, -1, 1, 6, 8), FIX(F16, -1, 1, 6)));
+    check("Conv", "pads=1,1,1,1", 1, 0,
+          ARGS(ANY(F16, -1, 1, 1, 3, 9, 7), FIX(F16, -1, 1, 4, 3, 3, 3), FIX(F16, -1, 1, 4)));
+    check("Conv", "", 1, 0, ARGS(ANY(BF16, -1, 1, 2, 3, 5, 5), ANY(BF16, -1, 1, 4, 3, 3, 3)));
+    check("Softmax", "", 1, 0, ARGS(ANY(F16, -3, 3, 4, 1100)));
+    check("LayerNormalization", "", 1, 0,
+          ARGS(ANY(F16, -3, 3, 4, 33), FIX(F16, 0, 1, 33), FIX(F16, 0, 1, 33)));
+    check("MaxPool", "kernel_shape=2,2", 1, 0, ARGS(ANY(F16, -3, 3, 1, 2, 6, 5)));
+    check("ReduceMean", "axes=1", 1, 0, ARGS(ANY(BF16, -3, 3, 4, 33)));
+    check("Attention", "is_causal=1", 1, 0,
+          ARGS(ANY(F16, -1, 1, 1, 2, 9, 8), ANY(F16, -1, 1, 1, 2, 9, 8),
+               ANY(F16, -1, 1, 1, 2, 9, 8)));
+}
+
 static void two_and_more_inputs(void **state)
 {
     (void)state;
@@ -548,6 +569,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(pixels),
     cmocka_unit_test(one_input),
     cmocka_unit_test(halves),
+    cmocka_unit_test(products_of_halves),
     cmocka_unit_test(two_and_more_inputs),
     cmocka_unit_test(short_rows_of_bytes),
     cmocka_unit_test(parts_of_bytes_are_joined),

@@ -27,7 +27,7 @@ static void free_bodies(void *own)
     for (int i = 0; i < b->n; i++) tg_plan_free(b->plan[i]);
 }
 
-static void add_stats(tg_plan_stats *to, const tg_plan_stats *from)
+void tg_cpu_add_stats(tg_plan_stats *to, const tg_plan_stats *from)
 {
     to->weight_bytes += from->weight_bytes;
     to->primitives += from->primitives;
@@ -49,7 +49,7 @@ const tg_runner *tg_cpu_bodies(tg_cpu_plan *p, const tg_node *node)
         if (a->kind != TG_ATTR_GRAPH) continue;
         b->g[b->n] = a->graph;
         if (tg_plan_new(tg_backend_find("cpu"), a->graph, &options, &b->plan[b->n]) == TG_OK)
-            add_stats(p->stats, tg_plan_stats_of(b->plan[b->n]));
+            tg_cpu_add_stats(p->stats, tg_plan_stats_of(b->plan[b->n]));
         else p->stats->reference += (int)tg_graph_op_count(a->graph);
         b->n++;
     }

@@ -145,6 +145,9 @@ tg_status tg_cpu_prim(tg_cpu_plan *p, const tg_node *node, const tg_prim *prim,
 tg_status tg_cpu_plan_reference(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
 /* bodies.c: what runs the bodies of a node, by plans of their own; lives as long as the plan. */
 const tg_runner *tg_cpu_bodies(tg_cpu_plan *p, const tg_node *node);
+void tg_cpu_add_stats(tg_plan_stats *to, const tg_plan_stats *from); /* of a plan inside */
+/* A node on halves by a plan of its own on floats; TG_UNSUPPORTED: there is no code for them. */
+tg_status tg_cpu_plan_halves(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
 /* An element-wise node, or the loop that it begins. */
 tg_status tg_cpu_plan_eltwise(tg_cpu_plan *p, const tg_node *node) TG_MUST_USE;
 /* The node's own function with the tail of its group; TG_UNSUPPORTED: not together. */

@@ -48,6 +48,7 @@ tg_status tg_cpu_plan_node(tg_cpu_plan *p, const tg_node *node)
                                                 : tg_op_get(node->op)->name);
     if (plans[node->op] && is_known(p, node)) {
         tg_status status = plans[node->op](p, node);
+        if (status == TG_UNSUPPORTED) status = tg_cpu_plan_halves(p, node);
         if (status != TG_UNSUPPORTED) return status;
     }
     if (!tg_op_get(node->op)->kernel)
