@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What detectors end with: NonMaxSuppression, and RoiAlign. */
 #include "compute.h"
+#include "roi.h"
 #include "element.h"
 
 #include <math.h>
@@ -164,30 +165,30 @@ static double blend(const double *x, int64_t height, int64_t width, double v, do
     return p[0] + p[1] + p[2] + p[3];
 }
 
-/* A region in pixels: where it starts, the size of a cell, and the samples in one. */
-typedef struct region {
-    double top, left, height, width;
-    int64_t rows, columns;
-} region;
-
-static tg_status region_of(const tg_call *call, const double *roi, region *r)
+tg_status tg_roi_of(const tg_roi_form *form, const double *roi, tg_roi *r)
 {
-    bool half = strcmp(call_attr(call, "coordinate_transformation_mode")->s, "half_pixel") == 0;
-    double scale = call_float(call, "spatial_scale"), shift = half ? 0.5 : 0;
-    double w = (roi[2] - roi[0]) * scale, h = (roi[3] - roi[1]) * scale;
-    int64_t ratio = call_int(call, "sampling_ratio");
-    if (!half) w = fmax(w, 1), h = fmax(h, 1);
-    *r = (region){.left = roi[0] * scale - shift, .top = roi[1] * scale - shift};
-    r->height = h / (double)call_int(call, "output_height");
-    r->width = w / (double)call_int(call, "output_width");
+    double shift = form->half ? 0.5 : 0;
+    double w = (roi[2] - roi[0]) * form->scale, h = (roi[3] - roi[1]) * form->scale;
+    if (!form->half) w = fmax(w, 1), h = fmax(h, 1);
+    *r = (tg_roi){.left = roi[0] * form->scale - shift, .top = roi[1] * form->scale - shift};
+    r->height = h / (double)form->height;
+    r->width = w / (double)form->width;
     if (!(fabs(r->height) <= MOST_CELLS && fabs(r->width) <= MOST_CELLS))
         return tg_fail(TG_INVALID, "a region has cells of %g x %g pixels", r->height, r->width);
-    r->rows = ratio ? ratio : (int64_t)ceil(r->height);
-    r->columns = ratio ? ratio : (int64_t)ceil(r->width);
+    r->rows = form->ratio ? form->ratio : (int64_t)ceil(r->height);
+    r->columns = form->ratio ? form->ratio : (int64_t)ceil(r->width);
     return TG_OK;
 }
 
-static double cell_of(const double *x, const tg_shape *s, const region *r, int64_t i, int64_t j,
+static tg_roi_form form_of(const tg_call *call)
+{
+    const char *shift = call_attr(call, "coordinate_transformation_mode")->s;
+    return (tg_roi_form){strcmp(shift, "half_pixel") == 0, call_float(call, "spatial_scale"),
+                         call_int(call, "sampling_ratio"), call_int(call, "output_height"),
+                         call_int(call, "output_width")};
+}
+
+static double cell_of(const double *x, const tg_shape *s, const tg_roi *r, int64_t i, int64_t j,
                       bool max)
 {
     double sum = 0, most = 0;
@@ -209,12 +210,13 @@ tg_status kernel_roi_align(tg_call *call)
     const tg_shape *s = &call->in[0].shape, *out = &call->out[0].shape;
     const double *x = tg_call_doubles(call, 0), *rois = tg_call_doubles(call, 1);
     bool max = strcmp(call_attr(call, "mode")->s, "max") == 0;
+    tg_roi_form form = form_of(call);
     int64_t plane = s->dim[2] * s->dim[3], at = 0;
     double *y = tg_call_scratch(call, tg_tensor_count(&call->out[0]));
     for (int64_t k = 0; k < out->dim[0]; k++) {
         int64_t image = tg_tensor_i64(&call->in[2], k);
-        region r;
-        TG_TRY(region_of(call, rois + 4 * k, &r));
+        tg_roi r;
+        TG_TRY(tg_roi_of(&form, rois + 4 * k, &r));
         if (image < 0 || image >= s->dim[0])
             return tg_fail(TG_INVALID, "image %lld of %lld", (long long)image,
                            (long long)s->dim[0]);

@@ -399,6 +399,21 @@ static void embeddings(void **state)
           ARGS(F32(2, 4, 24), F32(9, 4), F32(9, 4), ANY(I64, 0, 8, 2, 4)));
 }
 
+static void regions(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {
+        "output_height=3 output_width=2",
+        "output_height=2 output_width=2 sampling_ratio=2 mode=max",
+        "spatial_scale=0.5 coordinate_transformation_mode=output_half_pixel sampling_ratio=1"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        check("RoiAlign", forms[i], 1, 0,
+              ARGS(F32(2, 7, 9, 8), ANY(F32, -2, 11, 5, 4), ANY(I64, 0, 1, 5)));
+        check("RoiAlign", forms[i], 1, 0,
+              ARGS(F32(1, 4, 5, 5), ANY(F32, 0, 5, 3, 4), FIX(I64, 0, 0, 3)));
+    }
+}
+
 static void norms(void **state)
 {
     (void)state;
@@ -563,6 +578,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sums_of_products),
     cmocka_unit_test(attentions),
     cmocka_unit_test(forms_of_attention),
+    cmocka_unit_test(regions),
     cmocka_unit_test(embeddings),
     cmocka_unit_test(norms),
     cmocka_unit_test(along_axes),
