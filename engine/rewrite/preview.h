@@ -35,7 +35,10 @@ tg_status nested_instantiate(draft *d, const tg_rules *rules, const tg_site *sit
 /* The key of a site in a body that is an attribute of a node. */
 uint64_t nested_key(const tg_node *node, uint32_t attr, uint64_t inner);
 
-/* rehash.c: whether the new graph has no cycle. Usually O(change). */
+/*
+ * rehash.c: whether the new graph has no cycle; false also where more than 64 nodes with results
+ * would have to be told apart. Usually O(change).
+ */
 bool rehash_acyclic(const tg_graph *g, const tg_preview *p);
 /* Something that new nodes read stands behind a node that reads a result. */
 bool rehash_tangles(const tg_graph *g, const tg_preview *p);

@@ -21,8 +21,6 @@ typedef struct rehasher {
     const tg_preview *p;
     uint64_t *hash, *fresh, *queue, *come_hash;
     uint64_t *replaced; /* bits of the makers of replaced values */
-    uint32_t limit;     /* nodes at later positions do not matter */
-    bool cycles_only;   /* nothing is hashed */
 } rehasher;
 
 static bool has_bit(const uint64_t *bits, uint32_t i)
@@ -177,7 +175,7 @@ static void sweep(rehasher *r, uint32_t at)
 typedef struct tangle {
     rehasher *r;
     TG_VEC(uint32_t) old;            /* ids */
-    tg_map index;                    /* id -> position in old */
+    uint32_t *index;                 /* by id: position in old, plus 1; 0: not there */
     uint32_t *degree, *first, *next; /* edges of v: next[first[v]] ... next[first[v + 1] - 1] */
     TG_VEC(uint32_t) ready, edge_from, edge_to;
 } tangle;
@@ -187,8 +185,7 @@ static uint32_t vertex_of(const tangle *t, tg_value v)
 {
     uint32_t id = tg_value_node(v), n_ids = t->r->g->n_ids;
     if (id >= n_ids) return id - n_ids;
-    const uint64_t *at = tg_map_find(&t->index, id);
-    return at ? (uint32_t)t->r->p->n_come + (uint32_t)*at : UINT32_MAX;
+    return t->index[id] ? (uint32_t)t->r->p->n_come + t->index[id] - 1 : UINT32_MAX;
 }
 
 static void add_edge(tangle *t, tg_value v, uint32_t to)
@@ -202,10 +199,10 @@ static void add_edge(tangle *t, tg_value v, uint32_t to)
 
 static void list_old(tangle *t, uint32_t at)
 {
-    for (; (at = next_queued(t->r, at)) != UINT32_MAX && at <= t->r->limit; at++) {
+    for (; (at = next_queued(t->r, at)) != UINT32_MAX; at++) {
         uint32_t id = t->r->g->order[at];
-        *tg_map_put(&t->index, id, NULL) = t->old.n;
         tg_vec_push(&t->old, id);
+        t->index[id] = (uint32_t)t->old.n;
         if (id) queue_users(t->r, id);
     }
 }
@@ -235,80 +232,66 @@ static void index_edges(tangle *t, size_t total)
 }
 
 /* Kahn's algorithm. */
-static bool untangle(tangle *t)
+static void untangle(tangle *t)
 {
-    size_t come = (size_t)t->r->p->n_come, total = come + t->old.n, done = 0;
+    size_t come = (size_t)t->r->p->n_come, total = come + t->old.n;
     index_edges(t, total);
     for (uint32_t i = 0; i < total; i++)
         if (!t->degree[i]) tg_vec_push(&t->ready, i);
     while (t->ready.n) {
         uint32_t v = tg_vec_pop(&t->ready);
-        done++;
-        if (!t->r->cycles_only && v < come) hash_new(t->r, v);
-        else if (!t->r->cycles_only) hash_old(t->r, t->old.v[v - come]);
+        if (v < come) hash_new(t->r, v);
+        else hash_old(t->r, t->old.v[v - come]);
         for (uint32_t e = t->first[v]; e < t->first[v + 1]; e++)
             if (--t->degree[t->next[e]] == 0) tg_vec_push(&t->ready, t->next[e]);
     }
     free(t->first);
     free(t->next);
-    return done == total;
 }
 
-static bool rehash_tangled(rehasher *r, uint32_t at)
+static void rehash_tangled(rehasher *r, uint32_t at)
 {
-    tangle t = {.r = r};
+    tangle t = {.r = r, .index = tg_calloc(r->g->n_ids, sizeof *t.index)};
     list_old(&t, at);
     t.degree = tg_calloc((size_t)r->p->n_come + t.old.n + 1, sizeof *t.degree);
     list_edges(&t);
-    bool ok = untangle(&t);
+    untangle(&t);
     free(t.degree);
     tg_vec_free(&t.old);
     tg_vec_free(&t.ready);
     tg_vec_free(&t.edge_from);
     tg_vec_free(&t.edge_to);
-    tg_map_free(&t.index);
-    return ok;
+    free(t.index);
 }
 
-static bool run(rehasher *r, uint64_t *hash)
+static void run(rehasher *r, uint64_t *hash)
 {
     const tg_graph *g = r->g;
     uint32_t first = first_reader(g, r->p, r->queue);
-    bool ok = true;
     if (first == UINT32_MAX) {
         *hash = g->hash;
-        return true;
+        return;
     }
     if (all_before(g, r->p, first)) sweep(r, first);
-    else ok = rehash_tangled(r, first);
+    else rehash_tangled(r, first);
     *hash = has_bit(r->fresh, 0) ? r->hash[0] : g->hash;
-    return ok;
-}
-
-/* False: the rewrite makes a cycle. hash NULL: only that is asked. */
-static bool rehash(const tg_graph *g, const tg_preview *p, uint64_t *hash)
-{
-    size_t ids = g->n_ids / 64 + 1;
-    uint64_t ignored;
-    rehasher r = {.g = g, .p = p, .limit = UINT32_MAX, .cycles_only = !hash};
-    if (!hash) r.limit = last_read(g, p); /* a cycle leads back to there */
-    r.fresh = tg_calloc(2 * ids + g->n_nodes / 64 + 1, sizeof *r.fresh);
-    r.replaced = r.fresh + ids;
-    r.queue = r.replaced + ids;
-    r.hash = tg_malloc((g->n_ids + (size_t)p->n_come + 1) * sizeof *r.hash);
-    r.come_hash = r.hash + g->n_ids;
-    for (int i = 0; i < p->n_redirects; i++)
-        set_bit(r.replaced, tg_value_node(p->redirects[i].from));
-    bool ok = run(&r, hash ? hash : &ignored);
-    free(r.fresh);
-    free(r.hash);
-    return ok;
 }
 
 uint64_t tg_preview_hash(const tg_graph *g, const tg_preview *preview)
 {
+    size_t ids = g->n_ids / 64 + 1;
     uint64_t hash = 0;
-    rehash(g, preview, &hash);
+    rehasher r = {.g = g, .p = preview};
+    r.fresh = tg_calloc(2 * ids + g->n_nodes / 64 + 1, sizeof *r.fresh);
+    r.replaced = r.fresh + ids;
+    r.queue = r.replaced + ids;
+    r.hash = tg_malloc((g->n_ids + (size_t)preview->n_come + 1) * sizeof *r.hash);
+    r.come_hash = r.hash + g->n_ids;
+    for (int i = 0; i < preview->n_redirects; i++)
+        set_bit(r.replaced, tg_value_node(preview->redirects[i].from));
+    run(&r, &hash);
+    free(r.fresh);
+    free(r.hash);
     return hash;
 }
 
@@ -318,9 +301,126 @@ bool rehash_tangles(const tg_graph *g, const tg_preview *p)
     return first != UINT32_MAX && !all_before(g, p, first);
 }
 
+/* ---- cycles ---------------------------------------------------------------------------------- */
+
+enum { MOST_RESULTS = 64, WORDS = 64 };
+
+/*
+ * Which results stand above which. A cycle leads from a result over nodes of the graph to something
+ * that new nodes read on the way to that result or to another one that is above it. Results of one
+ * node are one.
+ * below: by result, the ids of nodes that read it, nodes that read those, and so on; come: by new
+ * node, a bit a result that is above it.
+ */
+typedef struct order {
+    const tg_graph *g;
+    const tg_preview *p;
+    size_t ids, positions; /* words of a set of them */
+    uint64_t *below, *queue, *come;
+    uint32_t limit;            /* nodes at later positions do not matter */
+    uint32_t to[MOST_RESULTS]; /* the node that makes each result */
+    int n;
+} order;
+
+/* False if there are too many. */
+static bool list_results(order *o)
+{
+    for (int i = 0; i < o->p->n_redirects; i++) {
+        uint32_t id = tg_value_node(o->p->redirects[i].to);
+        int k = 0;
+        while (k < o->n && o->to[k] != id) k++;
+        if (k == MOST_RESULTS) return false;
+        if (k == o->n) o->to[o->n++] = id;
+    }
+    return true;
+}
+
+static bool is_replaced(const tg_preview *p, tg_value v)
+{
+    for (int i = 0; i < p->n_redirects; i++)
+        if (p->redirects[i].from == v) return true;
+    return false;
+}
+
+static void queue_readers(order *o, uint32_t id, bool only_of, tg_value value)
+{
+    uint32_t n;
+    const tg_use *use = tg_graph_uses(o->g, id, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        tg_value v = tg_value_of(id, use[i].port);
+        uint32_t at = o->g->position[use[i].node];
+        if (at > o->limit || (only_of ? v != value : is_replaced(o->p, v))) continue;
+        if (!is_gone(o->p, use[i].node)) set_bit(o->queue, at);
+    }
+}
+
+static void find_below(order *o, int result)
+{
+    uint64_t *below = o->below + (size_t)result * o->ids;
+    for (int i = 0; i < o->p->n_redirects; i++) {
+        const tg_preview_redirect *r = &o->p->redirects[i];
+        if (tg_value_node(r->to) == o->to[result])
+            queue_readers(o, tg_value_node(r->from), true, r->from);
+    }
+    for (size_t w = 0; w < o->positions; w++)
+        while (o->queue[w]) {
+            uint32_t at = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(o->queue[w]);
+            uint32_t id = o->g->order[at];
+            o->queue[w] &= o->queue[w] - 1;
+            set_bit(below, id);
+            queue_readers(o, id, false, 0);
+        }
+}
+
+/* A bit a result that the value stands below. */
+static uint64_t results_above(const order *o, tg_value v)
+{
+    uint32_t id = tg_value_node(v);
+    uint64_t above = 0;
+    if (v == TG_NO_VALUE) return 0;
+    if (id >= o->g->n_ids) return o->come[id - o->g->n_ids];
+    for (int i = 0; i < o->n; i++)
+        if (has_bit(o->below + (size_t)i * o->ids, id)) above |= (uint64_t)1 << i;
+    return above;
+}
+
+/* above[i] of each result, closed: above what is above it, too. */
+static bool has_loop(uint64_t *above, int n)
+{
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < n; i++)
+            if (above[i] >> k & 1) above[i] |= above[k];
+    for (int i = 0; i < n; i++)
+        if (above[i] >> i & 1) return true;
+    return false;
+}
+
+static bool is_ordered(order *o)
+{
+    uint64_t above[MOST_RESULTS];
+    for (int i = 0; i < o->n; i++) find_below(o, i);
+    for (int i = 0; i < o->p->n_come; i++)
+        for (int k = 0; k < o->p->come[i].n_in; k++)
+            o->come[i] |= results_above(o, o->p->come[i].in[k]);
+    for (int i = 0; i < o->n; i++) above[i] = results_above(o, tg_value_of(o->to[i], 0));
+    return !has_loop(above, o->n);
+}
+
 bool rehash_acyclic(const tg_graph *g, const tg_preview *p)
 {
-    return !rehash_tangles(g, p) || rehash(g, p, NULL);
+    uint64_t few[WORDS] = {0}, *bits = few;
+    if (!rehash_tangles(g, p)) return true;
+    order o = {.g = g, .p = p, .ids = g->n_ids / 64 + 1, .limit = last_read(g, p)};
+    if (!list_results(&o)) return false;
+    o.positions = o.limit / 64 + 1;
+    size_t words = o.ids * (size_t)o.n + o.positions + (size_t)p->n_come;
+    if (words > WORDS) bits = tg_calloc(words, sizeof *bits);
+    o.below = bits;
+    o.queue = o.below + o.ids * (size_t)o.n;
+    o.come = o.queue + o.positions;
+    bool ok = is_ordered(&o);
+    if (bits != few) free(bits);
+    return ok;
 }
 
 /* ---- the change itself ---------------------------------------------------------------------- */
