@@ -2,28 +2,21 @@
 /*
  * Cost-based backtracking search (Jia et al., TASO, SOSP 2019, section 5 "Cost-based backtracking
  * search"): a queue ordered by cost; the cheapest graph is taken out, may become the best, and its
- * candidates go in unless they cost alpha times the best or were seen. A queued graph is a parent
- * and a candidate; it is built when it is taken out. Most graphs that were seen are known by a key
- * that costs no more than the change; the rest show when they are built. Queued candidates keep no
- * previews: few are ever taken out.
+ * candidates go in unless they cost alpha times the best or were seen. A queued graph is its parent
+ * and the mark of a site; it is built when it is taken out. Most graphs that were seen are known by
+ * a key that costs no more than the change; the rest show when they are built. Candidates are kept
+ * of the newest graph only, from which the next one mostly comes.
  */
 #include "engine/base/hash.h"
 #include "engine/base/vec.h"
 #include "engine/rewrite/lineage.h"
 #include "runs.h"
 
-/* Candidates of an expanded graph, shared by the queue entries that come from it. */
-typedef struct source {
-    int refs;
-    tg_trail *trail;
-    tg_candidates *candidates;
-} source;
-
 typedef struct entry {
     double cost;
-    uint64_t order; /* of arrival: first come, first served at equal cost */
-    source *from;   /* NULL: the start itself */
-    int candidate;
+    uint64_t order;       /* of arrival: first come, first served at equal cost */
+    const tg_trail *from; /* NULL: the start itself */
+    tg_site_mark mark;
 } entry;
 
 typedef struct queue {
@@ -31,15 +24,9 @@ typedef struct queue {
     tg_map seen;  /* keys of the lineage of graphs that were queued */
     tg_map built; /* keys of graphs that were taken out */
     uint64_t arrivals;
+    tg_trail *newest; /* the graph expanded last, and its candidates */
+    tg_candidates *candidates;
 } queue;
-
-static void source_unref(source *s)
-{
-    if (!s || --s->refs) return;
-    tg_candidates_free(s->candidates);
-    tg_trail_unref(s->trail);
-    free(s);
-}
 
 static bool before(const entry *a, const entry *b)
 {
@@ -68,42 +55,41 @@ static entry pop(queue *q)
     return top;
 }
 
-static void push_candidates(queue *q, source *s, double limit, tg_search_report *r)
+static void push_candidates(queue *q, const tg_trail *t, double limit, tg_search_report *r)
 {
-    tg_lineage *lineage = tg_lineage_new(s->trail->graph);
-    for (int i = 0; i < tg_candidates_count(s->candidates); i++) {
-        const tg_preview *p = &tg_candidates_get(s->candidates, i)->preview;
-        double cost = s->trail->cost_ms + p->cost_delta_ms;
+    tg_lineage *lineage = tg_lineage_new(t->graph);
+    for (int i = 0; i < tg_candidates_count(q->candidates); i++) {
+        const tg_candidate *c = tg_candidates_get(q->candidates, i);
+        double cost = t->cost_ms + c->preview.cost_delta_ms;
         if (cost >= limit) continue;
         bool fresh;
-        tg_map_put(&q->seen, tg_lineage_after(lineage, p), &fresh);
+        tg_map_put(&q->seen, tg_lineage_after(lineage, &c->preview), &fresh);
         if (!fresh) {
             r->duplicates++;
             continue;
         }
-        s->refs++;
-        push(q, (entry){cost, q->arrivals++, s, i});
+        push(q, (entry){cost, q->arrivals++, tg_trail_ref(t), tg_site_mark_of(c->site)});
     }
     tg_lineage_free(lineage);
-    tg_candidates_forget(s->candidates);
 }
 
-static tg_status expand(queue *q, const tg_rules *rules, tg_trail *trail, const source *parent,
-                        double limit, const tg_search_options *o, tg_search_report *r)
+static tg_status expand(queue *q, const tg_rules *rules, tg_trail *trail, double limit,
+                        const tg_search_options *o, tg_search_report *r)
 {
-    source *s = tg_calloc(1, sizeof *s);
-    s->refs = 1;
-    s->trail = tg_trail_ref(trail);
-    tg_status status =
-        tg_search_expand(rules, trail, parent ? parent->candidates : NULL, o, r, &s->candidates);
-    if (status == TG_OK && trail->depth < o->max_steps) push_candidates(q, s, limit, r);
-    source_unref(s);
-    return status;
+    tg_candidates *found;
+    const tg_candidates *old = trail->parent && trail->parent == q->newest ? q->candidates : NULL;
+    TG_TRY(tg_search_expand(rules, trail, old, o, r, &found));
+    tg_candidates_free(q->candidates);
+    tg_trail_unref(q->newest);
+    q->candidates = found;
+    q->newest = tg_trail_ref(trail);
+    if (trail->depth < o->max_steps) push_candidates(q, trail, limit, r);
+    return TG_OK;
 }
 
 /* Keeps a graph that was taken out if it is the best, and expands it. */
 static tg_status visit(queue *q, const tg_rules *rules, const tg_search_options *o, double alpha,
-                       tg_search_report *r, tg_trail *at, const source *from, tg_trail **best)
+                       tg_search_report *r, tg_trail *at, tg_trail **best)
 {
     bool fresh;
     tg_map_put(&q->built, tg_graph_key(at->graph), &fresh);
@@ -115,7 +101,7 @@ static tg_status visit(queue *q, const tg_rules *rules, const tg_search_options 
     if (at->cost_ms < (*best)->cost_ms) {
         tg_search_keep(r, r->expansions + 1, at, best);
     }
-    tg_status status = expand(q, rules, at, from, (*best)->cost_ms * alpha, o, r);
+    tg_status status = expand(q, rules, at, (*best)->cost_ms * alpha, o, r);
     tg_search_report_progress(o, r, (*best)->cost_ms);
     return status;
 }
@@ -127,13 +113,13 @@ static tg_status turn(queue *q, const tg_rules *rules, const tg_search_options *
     entry e = pop(q);
     tg_trail *at;
     tg_status status = TG_OK;
-    if (e.from) status = tg_trail_step(e.from->trail, e.from->candidates, e.candidate, &at);
+    if (e.from) status = tg_trail_step_to(e.from, rules, e.mark, &at);
     else at = tg_trail_ref(root);
     if (status == TG_OK) {
-        status = visit(q, rules, o, alpha, r, at, e.from, best);
+        status = visit(q, rules, o, alpha, r, at, best);
         tg_trail_unref(at);
     }
-    source_unref(e.from);
+    tg_trail_unref(e.from);
     return status;
 }
 
@@ -152,13 +138,15 @@ static tg_status run(const tg_rules *rules, const tg_graph *g, const tg_search_o
     tg_status status = TG_OK;
     tg_search_keep(r, 0, root, &best);
     see_root(&q, g);
-    push(&q, (entry){root->cost_ms, q.arrivals++, NULL, 0});
+    push(&q, (entry){root->cost_ms, q.arrivals++, NULL, {0}});
     while (q.heap.n && r->expansions < o->budget && status == TG_OK)
         status = turn(&q, rules, o, alpha, r, root, &best);
     r->stop = q.heap.n ? "budget" : "queue empty";
     r->exhausted = status == TG_OK && !q.heap.n;
     r->queued = (int)q.heap.n;
-    for (size_t i = 0; i < q.heap.n; i++) source_unref(q.heap.v[i].from);
+    for (size_t i = 0; i < q.heap.n; i++) tg_trail_unref(q.heap.v[i].from);
+    tg_candidates_free(q.candidates);
+    tg_trail_unref(q.newest);
     tg_vec_free(&q.heap);
     tg_map_free(&q.seen);
     tg_map_free(&q.built);

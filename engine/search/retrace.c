@@ -38,7 +38,8 @@ typedef struct retrace {
     int n_needed;
     TG_VEC(waiting) queue;
     tg_map seen;
-    bool share; /* make equal operators one after each step */
+    bool share;  /* make equal operators one after each step */
+    bool strict; /* those on whose way least is strange come before those that cost less */
     /* Of the newest stand, whose steps are mostly the next: what waits has no candidates. */
     tg_candidates *candidates;
     const stand *newest;
@@ -160,10 +161,10 @@ static void enqueue(retrace *t, stand *s)
     }
 }
 
-static bool is_nearer(const waiting *a, const waiting *b)
+static bool is_nearer(const retrace *t, const waiting *a, const waiting *b)
 {
     if (a->missing != b->missing) return a->missing < b->missing;
-    if (a->strange != b->strange) return a->strange < b->strange;
+    if (t->strict && a->strange != b->strange) return a->strange < b->strange;
     return a->cost < b->cost;
 }
 
@@ -171,7 +172,7 @@ static waiting take_nearest(retrace *t)
 {
     size_t best = 0;
     for (size_t i = 1; i < t->queue.n; i++)
-        if (is_nearer(&t->queue.v[i], &t->queue.v[best])) best = i;
+        if (is_nearer(t, &t->queue.v[i], &t->queue.v[best])) best = i;
     waiting w = t->queue.v[best];
     memmove(&t->queue.v[best], &t->queue.v[best + 1], (t->queue.n - best - 1) * sizeof *t->queue.v);
     t->queue.n--;
@@ -227,10 +228,15 @@ static tg_status walk(retrace *t, const tg_trail *root, double target, tg_trail 
 
 static tg_status try_walk(egraph *e, const extract_choice *choice, const tg_rules *rules,
                           const tg_trail *root, const tg_search_options *o, tg_search_report *r,
-                          bool share, tg_trail **found)
+                          bool share, bool strict, tg_trail **found)
 {
-    retrace t = {
-        .e = e, .rules = rules, .o = o, .r = r, .n_numbers = (uint32_t)e->nodes.n, .share = share};
+    retrace t = {.e = e,
+                 .rules = rules,
+                 .o = o,
+                 .r = r,
+                 .n_numbers = (uint32_t)e->nodes.n,
+                 .share = share,
+                 .strict = strict};
     t.needed = tg_calloc(e->nodes.n + 1, 1);
     need(&t, choice);
     tg_map_put(&t.seen, tg_graph_key(root->graph), NULL);
@@ -247,6 +253,7 @@ tg_status retrace_steps(egraph *e, const extract_choice *choice, const tg_rules 
                         const tg_trail *root, const tg_search_options *o, tg_search_report *r,
                         tg_trail **found)
 {
-    TG_TRY(try_walk(e, choice, rules, root, o, r, false, found));
-    return *found ? TG_OK : try_walk(e, choice, rules, root, o, r, true, found);
+    for (int i = 0; i < 3 && !*found; i++)
+        TG_TRY(try_walk(e, choice, rules, root, o, r, i == 2, i != 1, found));
+    return TG_OK;
 }

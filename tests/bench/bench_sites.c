@@ -97,7 +97,8 @@ static void bench_growth(void)
         search_run r = search_apart(rules, name, "taso", o);
         double each = 1000 * r.seconds / r.report.expansions;
         printf("%-10s %6.3f %9.3f %9.4g %9.1f %7d %12.0f %14.4f\n", name + 5, r.seconds, each,
-               peer[i], r.mb, r.report.queued, r.mb * 1048576 / (r.report.queued + 1), r.after);
+               peer[i], r.heap_mb, r.report.queued, r.heap_mb * 1048576 / (r.report.queued + 1),
+               r.after);
         x[i] = log(layers[i]);
         y[i] = log(each);
         mx += x[i] / 6;

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ typedef struct search_run {
     tg_search_report report;
     double before, after; /* analytic cost, ms */
     double seconds;       /* of the thread: other programs may run */
-    double mb;            /* at most, above what was there before */
+    double mb, heap_mb; /* at most, above what was there before; heap: while graphs are expanded */
     int steps;
 } search_run;
 
@@ -43,6 +44,14 @@ static inline double heap_mb(void)
     return (double)(m.uordblks + m.hblkhd) / 1048576;
 }
 
+/* The most that was resident, what libraries took by other ways included. */
+static inline double resident_mb(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)u.ru_maxrss / 1024;
+}
+
 static inline void note_heap(void *ctx, const tg_search_progress *p)
 {
     double *most = ctx, now = heap_mb();
@@ -56,13 +65,14 @@ static inline void search_here(const tg_rules *rules, const char *model, const c
     tg_graph *g;
     tg_trail *best;
     must(tg_sample_build(model, 1, true, &g));
-    double had = heap_mb(), most = had;
+    double had = heap_mb(), most = had, resident = resident_mb();
     o.progress = note_heap;
     o.ctx = &most;
     int64_t start = cpu_ns();
     must(tg_search_run(tg_search_find(by), rules, g, &o, &r->report, &best));
     r->seconds = (double)(cpu_ns() - start) * 1e-9;
-    r->mb = most - had;
+    r->heap_mb = most - had;
+    r->mb = fmax(r->heap_mb, resident_mb() - resident);
     r->before = tg_graph_cost_ms(g);
     r->after = best->cost_ms;
     r->steps = best->depth;
