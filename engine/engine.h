@@ -33,6 +33,7 @@
 #include "engine/measure/bench.h"
 #include "engine/measure/stats.h"
 
+#include "engine/generate/generate.h"
 #include "engine/search/search.h"
 
 #include "engine/draw/diff.h"

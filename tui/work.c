@@ -68,7 +68,7 @@ static void on_interrupt(int signal)
     tg_job_cancel(interrupted);
 }
 
-static const tg_job *interrupts(void)
+const tg_job *ui_work_interrupts(void)
 {
     static const int list[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART | SA_RESETHAND};
@@ -87,7 +87,7 @@ tg_measure_options ui_work_measure(const ui_args *args, double budget_ms)
                                 .command = {.line = ui_arg(args, "command"),
                                             .timeout_s = ui_arg_num(args, "command-timeout"),
                                             .save = tg_onnx_save},
-                                .job = outside ? interrupts() : NULL};
+                                .job = outside ? ui_work_interrupts() : NULL};
 }
 
 /* Jansson leaves the control characters behind 0x7e as they are. */

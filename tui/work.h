@@ -25,12 +25,19 @@ tg_status ui_work_load(const ui_args *args, const char *path, tg_graph **g) TG_M
 /* The same; symbolic dimensions take the sizes of these inputs. */
 tg_status ui_work_load_with(const ui_args *args, const char *path, const tg_input_shape *inputs,
                             int n_inputs, tg_graph **g) TG_MUST_USE;
+/* rules generate and rules cover (commands/generate.c). */
+tg_status ui_work_generate(ui_app *ui, const ui_args *args) TG_MUST_USE;
+tg_status ui_work_cover(ui_app *ui, const ui_args *args, const tg_rules *rules) TG_MUST_USE;
+
 /* The rules of --rules, or the built-in ones. */
 tg_status ui_work_rules(const ui_args *args, tg_rules **rules) TG_MUST_USE;
 /* --command without --backend means the backend command. */
 const tg_backend *ui_work_backend(const ui_args *args);
 /* Where another program measures, the first SIGINT, SIGTERM or SIGHUP from here on cancels. */
 tg_measure_options ui_work_measure(const ui_args *args, double budget_ms);
+
+/* Cancelled by the first SIGINT, SIGTERM or SIGHUP from here on. */
+const tg_job *ui_work_interrupts(void);
 
 /* Prints an object and lets it go. */
 void ui_print_json(ui_app *ui, json_t *object);

@@ -26,10 +26,10 @@ typedef struct tg_rule_info {
 } tg_rule_info;
 
 /*
- * Loads files, or all *.rules of a folder sorted by name; n = 0 loads tg_rules_default_dir(). A
- * file
- * *.pb is one of TASO's: its rules that are sound, distinct and ever match come as taso-pb0 ...,
- * and those that TASO has built in as taso-b0 ... Errors: TG_IO; TG_RULE with place and caret.
+ * Loads files, or all *.rules of a folder sorted by name but for generated.rules, which is loaded
+ * where it is named; n = 0 loads tg_rules_default_dir(). A file *.pb is one of TASO's: its rules
+ * that are sound, distinct and ever match come as taso-pb0 ..., and those that TASO has built in as
+ * taso-b0 ... Errors: TG_IO; TG_RULE with place and caret.
  */
 tg_status tg_rules_load(const char *const *paths, int n, tg_rules **out) TG_MUST_USE;
 /* The rules of one text; `file` is what messages call it. Errors: TG_RULE. */

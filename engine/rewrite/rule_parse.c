@@ -294,6 +294,10 @@ static tg_status parse_let(parser *p)
     out_name outs[RULE_INPUTS];
     int n;
     p->in_each = lex_is_word(&p->lx, "each");
+    if (p->side != SIDE_TO && lex_is_word(&p->lx, "apart")) {
+        p->rule->scattered = true;
+        TG_TRY(lex_next(&p->lx));
+    }
     if (p->in_each) TG_TRY(lex_next(&p->lx));
     place at = p->lx.now.at;
     TG_TRY(parse_outs(p, outs, &n));

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 enum { LARGEST_FILE = 16 << 20 };
+#define ON_REQUEST "generated.rules" /* hundreds of small steps: loaded where it is named */
 
 /* A selection shares the rules of the set that it was made from and keeps it alive. */
 struct tg_rules {
@@ -130,6 +131,7 @@ static tg_status list_folder(const char *folder, path_vec *paths)
     tg_unwind_push(close_folder, dir);
     for (const struct dirent *entry; (entry = readdir(dir));) {
         if (entry->d_name[0] == '.' || !tg_ends_with(entry->d_name, ".rules")) continue;
+        if (strcmp(entry->d_name, ON_REQUEST) == 0) continue;
         tg_str path = {0};
         tg_str_addf(&path, "%s/%s", folder, entry->d_name);
         tg_vec_push(paths, path.p);

@@ -21,7 +21,8 @@ engine/exec     engine/base engine/ir engine/ops
 engine/measure  engine/base engine/ir engine/ops engine/exec
 engine/search   $middle
 engine/place    $middle
-engine          $middle engine/draw engine/onnx engine/search engine/place
+engine/generate engine/base engine/ir engine/ops engine/rewrite
+engine          $middle engine/draw engine/onnx engine/search engine/place engine/generate
 samples         engine/base engine/ir engine/ops engine/engine.h
 agent           engine/base engine/engine.h
 tui             engine/base engine/engine.h agent/agent.h samples

@@ -139,21 +139,39 @@ static tg_status check_rules(ui_app *ui, const ui_args *args, const tg_rules *ru
 
 DEFCMD(
     rules, "rules",
-    "batch; [action]:choice(list|check|show) What to do (list); [name]:text A rule; "
-    "--samples:count=24 Graphs drawn for each rule (check); --tap:flag Print TAP (check)" OPT_RULES
-        OPT_SEED OPT_JSON OPT_QUIET,
-    "List the rewrite rules, show one, or prove them.\n\n"
+    "batch; [action]:choice(list|check|show|generate|cover) What to do (list); [name]:text A rule; "
+    "--samples:count=24 Graphs drawn for each rule (check); --tap:flag Print TAP (check); "
+    "--operators:text Operators of the rules, commas between (generate); "
+    "--max-nodes:count=3 Operators of a side, 1 to 4 (generate); "
+    "--variables:count=4 Variables of a rule, 1 to 4 (generate); "
+    "-o --out:path Rule file to write (generate); "
+    "--against:path Rules to compare with (generate, cover); "
+    "--steps:count=5 Rewrites in a row (cover)" OPT_RULES OPT_SEED OPT_JSON OPT_QUIET,
+    "List the rewrite rules, show one, prove them, or find new ones.\n\n"
     "check draws graphs that each rule fits, awkward shapes among them, runs both sides with the "
     "reference kernels and compares; each sound condition must be needed. Where the operators "
     "allow it both sides are also equal exactly, at random points of a prime field, and the "
-    "chance that a false rule passes is printed. Exit status 3 if one fails.")
+    "chance that a false rule passes is printed. Exit status 3 if one fails.\n\n"
+    "generate enumerates small graphs of the operators, pairs those that compute the same in a "
+    "prime field, leaves out what follows from other rules and proves the rest; on all cores. "
+    "Stopped, it goes on where it was (FILE.part) when it is run again. cover tells for each rule "
+    "of --against how many of the rules in a row do the same.")
 {
+    static const struct {
+        const char *name;
+        tg_status (*run)(ui_app *ui, const ui_args *args, const tg_rules *rules);
+    } actions[] = {{"list", list_rules},
+                   {"check", check_rules},
+                   {"show", show_rule},
+                   {"cover", ui_work_cover}};
     tg_rules *rules;
     const char *action = ui_arg(args, "action");
+    if (action && strcmp(action, "generate") == 0) return ui_work_generate(ui, args);
     TG_TRY(ui_work_rules(args, &rules));
-    tg_status status = action && strcmp(action, "show") == 0    ? show_rule(ui, args, rules)
-                       : action && strcmp(action, "check") == 0 ? check_rules(ui, args, rules)
-                                                                : list_rules(ui, args, rules);
+    tg_status status = TG_OK;
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(action ? action : "list", actions[i].name) == 0)
+            status = actions[i].run(ui, args, rules);
     tg_rules_unref(rules);
     return status;
 }
