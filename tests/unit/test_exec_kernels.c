@@ -399,6 +399,21 @@ static void embeddings(void **state)
           ARGS(F32(2, 4, 24), F32(9, 4), F32(9, 4), ANY(I64, 0, 8, 2, 4)));
 }
 
+static void transforms(void **state)
+{
+    (void)state;
+    check("DFT", "axis=1", 1, 0, ARGS(F32(3, 20, 1)));
+    check("DFT", "axis=1 onesided=1", 1, 0, ARGS(F32(3, 15, 1)));
+    check("DFT", "axis=2 inverse=1", 1, 0, ARGS(F32(2, 3, 12, 2)));
+    check("DFT", "axis=1 dft_length=24", 1, 0, ARGS(F32(3, 20, 2)));
+    check("DFT", "axis=1 dft_length=7", 1, 0, ARGS(F32(3, 20, 1)));
+    check("STFT", "frame_step=3 frame_length=8 onesided=1", 1, 0,
+          ARGS(F32(2, 40, 1), LESS, W32(8)));
+    check("STFT", "frame_step=9 frame_length=8 onesided=0", 1, 0,
+          ARGS(F32(1, 50, 2), LESS, W32(8)));
+    check("STFT", "frame_step=8 frame_length=8", 1, 0, ARGS(F32(1, 64, 1)));
+}
+
 static void regions(void **state)
 {
     (void)state;
@@ -579,6 +594,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(attentions),
     cmocka_unit_test(forms_of_attention),
     cmocka_unit_test(regions),
+    cmocka_unit_test(transforms),
     cmocka_unit_test(embeddings),
     cmocka_unit_test(norms),
     cmocka_unit_test(along_axes),
