@@ -114,8 +114,8 @@ static void copy_list(const Onnx__TensorProto *t, tg_dtype dtype, size_t n, void
         break;
     default:
         for (size_t i = 0; i < n; i++) {
-            uint32_t v = (uint32_t)t->int32_data[i];
-            if (tg_dtype_size(dtype) == 1) ((uint8_t *)to)[i] = (uint8_t)v;
+            uint32_t v = (uint32_t)t->int32_data[i], six = tg_dtype_bits(dtype) == 6 ? 0x3f : 0xff;
+            if (tg_dtype_size(dtype) == 1) ((uint8_t *)to)[i] = (uint8_t)(v & six);
             else if (tg_dtype_size(dtype) == 2) ((uint16_t *)to)[i] = (uint16_t)v;
             else ((uint32_t *)to)[i] = v;
         }

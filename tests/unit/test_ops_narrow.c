@@ -176,6 +176,11 @@ static void files_hold_them_packed(void **state)
     assert_ok(tg_write_file(path, proto, 2 + 2));
     assert_status(tg_onnx_read_tensor(path, &t, NULL), TG_INVALID);
     assert_contains(tg_message(), "needs 3 bytes");
+    /* a number of six bits is one of a list of integers, whose other bits say nothing */
+    assert_ok(tg_write_file(path, "\x10\x1b\x2a\x02\xff\x01", 6));
+    assert_ok(tg_onnx_read_tensor(path, &t, NULL));
+    assert_int_equal(*(uint8_t *)t.data, 0x3f);
+    tg_tensor_free(&t);
 }
 
 static void tests_of_narrow_floats(void **state)
