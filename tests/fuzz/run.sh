@@ -22,7 +22,8 @@ most=4096
 status=0
 # shellcheck disable=SC2086 # no word, no argument
 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 nice -n 19 "$program" $words -max_len=$most \
-    -timeout=60 -report_slow_units=60 -rss_limit_mb=2048 -malloc_limit_mb=1024 -max_total_time="$seconds" -print_final_stats=1 \
+    -timeout=60 -report_slow_units=60 -rss_limit_mb=2048 -malloc_limit_mb=1024 \
+    -max_total_time="$seconds" -print_final_stats=1 \
     -artifact_prefix="$findings/$name-" "$kept" "$corpus" >"$log" 2>&1 </dev/null || status=1
 
 found=$(find "$findings" -name "$name-*" | wc -l)
