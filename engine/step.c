@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-tg_status tg_step_verify(const tg_trail *trail, uint64_t seed, tg_verify_report *report)
+tg_status tg_step_verify(const tg_trail *trail, uint64_t seed, const tg_job *job,
+                         tg_verify_report *report)
 {
-    tg_status status = tg_verify_step(trail->parent->graph, trail->graph, seed, report);
+    tg_status status = tg_verify_step_for(job, trail->parent->graph, trail->graph, seed, report);
     if (status == TG_OK) return TG_OK;
     return tg_wrap(status, "rule %s at %s", trail->taken.rule, trail->taken.site);
 }
@@ -27,7 +28,7 @@ tg_status tg_trail_verify(const tg_trail *trail, uint64_t seed, const tg_job *jo
     for (int depth = 1; depth <= trail->depth && status == TG_OK; depth++) {
         const tg_trail *at = tg_trail_at(trail, depth);
         status = tg_job_poll(job);
-        if (status == TG_OK) status = tg_step_verify(at, seed + (uint64_t)depth, &one);
+        if (status == TG_OK) status = tg_step_verify(at, seed + (uint64_t)depth, job, &one);
         widen(&steps, &one);
         if (status == TG_OK) holds = at;
     }

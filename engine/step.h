@@ -7,10 +7,11 @@
 #include "engine/search/search.h"
 
 /*
- * Checks the last step of a trail on random inputs. Errors: TG_DIFFERS naming the rule and the
- * values; a graph that cannot be run (TG_UNSUPPORTED) is accepted if the changed region can.
+ * Checks the last step of a trail on random inputs; `job`, or NULL, may be cancelled meanwhile.
+ * Errors: TG_CANCELLED, TG_DIFFERS naming the rule and the values; a graph that cannot be run
+ * (TG_UNSUPPORTED) is accepted if the changed region can.
  */
-tg_status tg_step_verify(const tg_trail *trail, uint64_t seed,
+tg_status tg_step_verify(const tg_trail *trail, uint64_t seed, const tg_job *job,
                          tg_verify_report *report) TG_MUST_USE;
 
 /*

@@ -50,7 +50,7 @@ static tg_status check_step(replay *r, const tg_trail *trail, double *error)
     tg_verify_report report = {0};
     *error = NAN;
     if (!r->o->check) return TG_OK;
-    TG_TRY(tg_step_verify(trail, r->o->seed + (uint64_t)trail->depth, &report));
+    TG_TRY(tg_step_verify(trail, r->o->seed + (uint64_t)trail->depth, NULL, &report));
     *error = report.max_abs_error;
     if (*error > r->report->max_abs_error) r->report->max_abs_error = *error;
     return TG_OK;

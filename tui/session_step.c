@@ -26,7 +26,7 @@ static tg_status step_run(tg_job *job, void *ctx)
     stepping *w = ctx;
     TG_TRY(tg_trail_step(w->parent, w->s->view->candidates, w->candidate, &w->made));
     TG_TRY(tg_job_poll(job));
-    tg_status status = tg_step_verify(w->made, w->seed, &w->report);
+    tg_status status = tg_step_verify(w->made, w->seed, job, &w->report);
     if (status ==
         TG_UNSUPPORTED) { /* the model has operators that cannot be run: not proved here */
         w->report.max_abs_error = NAN;

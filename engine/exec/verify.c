@@ -322,10 +322,10 @@ static bool never_negative(const tg_node *maker)
     return a && a->kind == TG_ATTR_STR && (!strcmp(a->s, "Relu") || !strcmp(a->s, "Sigmoid"));
 }
 
-static tg_status verify_region(const tg_graph *before, const tg_region *r, uint64_t seed,
-                               tg_verify_report *report)
+static tg_status verify_region(const tg_job *job, const tg_graph *before, const tg_region *r,
+                               uint64_t seed, tg_verify_report *report)
 {
-    check c = {.before = r->before, .after = r->after, .report = {.seed = seed}};
+    check c = {.job = job, .before = r->before, .after = r->after, .report = {.seed = seed}};
     manner *how = tg_calloc(r->n_inputs + 1, sizeof *how);
     for (uint32_t i = 0; i < r->n_inputs; i++)
         if (never_negative(tg_graph_maker(before, r->inputs[i]))) how[i] = NOT_NEGATIVE;
@@ -363,15 +363,15 @@ static const tg_node *only_body(const tg_graph *before, const tg_graph *after)
 }
 
 /* A rewrite inside a body is one of a graph: that of the body. TG_UNSUPPORTED: this was none. */
-static tg_status verify_body(const tg_graph *before, const tg_graph *after, uint64_t seed,
-                             tg_verify_report *report)
+static tg_status verify_body(const tg_job *job, const tg_graph *before, const tg_graph *after,
+                             uint64_t seed, tg_verify_report *report)
 {
     const tg_node *node = only_body(before, after);
     const tg_node *old = node && after->n_gone == 1 ? remade_from(before, after, node) : NULL;
     for (uint32_t i = 0; old && i < node->attrs->n; i++) {
         const tg_attr *a = &old->attrs->a[i], *b = &node->attrs->a[i];
         if (a->kind != TG_ATTR_GRAPH || a->graph == b->graph) continue;
-        TG_TRY(tg_verify_step(a->graph, b->graph, seed, report));
+        TG_TRY(tg_verify_step_for(job, a->graph, b->graph, seed, report));
         if (report) report->worst_value = tg_value_of(old->id, 0);
         return TG_OK;
     }
@@ -381,14 +381,20 @@ static tg_status verify_body(const tg_graph *before, const tg_graph *after, uint
 tg_status tg_verify_step(const tg_graph *before, const tg_graph *after, uint64_t seed,
                          tg_verify_report *report)
 {
+    return tg_verify_step_for(NULL, before, after, seed, report);
+}
+
+tg_status tg_verify_step_for(const tg_job *job, const tg_graph *before, const tg_graph *after,
+                             uint64_t seed, tg_verify_report *report)
+{
     tg_region r;
-    if (verify_body(before, after, seed, report) == TG_OK) return TG_OK;
+    if (verify_body(job, before, after, seed, report) == TG_OK) return TG_OK;
     if (tg_region_cut(before, after, &r) == TG_OK) {
         tg_status status = TG_OK;
-        if (r.before) status = verify_region(before, &r, seed, report);
+        if (r.before) status = verify_region(job, before, &r, seed, report);
         else if (report) *report = (tg_verify_report){.seed = seed};
         tg_region_done(&r);
         if (status == TG_OK) return TG_OK;
     }
-    return tg_verify(before, after, seed, NULL, report);
+    return tg_verify_for(job, before, after, seed, NULL, report);
 }

@@ -47,6 +47,8 @@ tg_status tg_verify_for(const tg_job *job, const tg_graph *before, const tg_grap
  */
 tg_status tg_verify_step(const tg_graph *before, const tg_graph *after, uint64_t seed,
                          tg_verify_report *report) TG_MUST_USE;
+tg_status tg_verify_step_for(const tg_job *job, const tg_graph *before, const tg_graph *after,
+                             uint64_t seed, tg_verify_report *report) TG_MUST_USE;
 
 /* Compares two tensors as tg_verify does; `depth` is the longest accumulation. Errors: TG_DIFFERS.
  */
