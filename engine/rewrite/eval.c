@@ -93,7 +93,7 @@ static tg_status eval_arith(eval *ev, const expr *e, tg_attr *out)
         return wrong("arithmetic takes numbers and lists of integers");
     bool lists = a.kind == TG_ATTR_INTS || b.kind == TG_ATTR_INTS;
     if (n != m && n != 1 && m != 1) return wrong("lists of different length");
-    uint32_t most = n > m ? n : m;
+    uint32_t most = n == 1 ? m : n; /* a list may be empty */
     int64_t *r = TG_NEW_ARRAY(ev->arena, int64_t, most + 1);
     for (uint32_t i = 0; i < most; i++)
         TG_TRY(arith_ints(e->op, x[n == 1 ? 0 : i], y[m == 1 ? 0 : i], &r[i]));
