@@ -35,6 +35,7 @@ typedef struct work {
     uint32_t *come_count;  /* uses of new nodes */
     TG_VEC(uint32_t) dead; /* ids, new ones too, whose inputs are still to be let go */
     TG_VEC(uint32_t) gone; /* ids of the graph */
+    bool unfit;
 } work;
 
 /* ---- what goes ----------------------------------------------------------------------------- */
@@ -207,7 +208,8 @@ static const char *run(work *w, const tg_site *site, tg_preview *out)
     tg_status status =
         nested ? nested_instantiate(&w->d, w->p->rules, site, &inner, &w->redirects, &w->n)
                : instantiate(&w->d, site, &w->redirects, &w->n);
-    if (status != TG_OK) return tg_arena_strdup(w->d.arena, tg_message());
+    w->unfit = status != TG_OK;
+    if (w->unfit) return tg_arena_strdup(w->d.arena, tg_message());
     for (int i = 0; i < w->n; i++)
         w->p->from_stamp[tg_value_node(w->redirects[i].from)] = w->p->now;
     w->come_count = TG_NEW_ARRAY(w->d.arena, uint32_t, w->d.come.n);
@@ -233,7 +235,7 @@ void preview_run(previewer *p, const tg_site *site, tg_arena *arena, tg_preview 
     *out = (tg_preview){0};
     p->now++;
     const char *why_not = run(&w, site, out);
-    if (why_not) *out = (tg_preview){.why_not = why_not};
+    if (why_not) *out = (tg_preview){.why_not = why_not, .unfit = w.unfit};
     else out->ok = true;
     tg_vec_free(&w.d.come);
     tg_vec_free(&w.dead);

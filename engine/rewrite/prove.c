@@ -56,15 +56,20 @@ static bool has_key(const site_vec *sites, uint64_t key)
     return false;
 }
 
-/* Both ways of comparing. The field is for the rule itself, not for what it is without a fact. */
+/* Both ways of comparing. */
 static tg_status compare_both(trial *t, const tg_graph *g, const tg_site *site,
                               const tg_graph *after)
 {
-    const prove_case c = {
-        tg_rules_rule(t->rules, t->index), t->number, g, after, site, t->rng, t->report};
+    prove_case c = {.rule = tg_rules_rule(t->rules, t->index),
+                    .number = t->number,
+                    .before = g,
+                    .after = after,
+                    .site = site,
+                    .rng = t->rng,
+                    .report = t->report};
     bool ran;
+    c.equal = prove_in_field(&c);
     tg_status status = prove_in_floats(&c, &ran);
-    if (status == TG_OK && ran && !t->skip) prove_in_field(&c);
     t->taken += ran;
     return status;
 }
@@ -77,6 +82,7 @@ static tg_status take_site(trial *t, const tg_graph *g, const tg_site *site, tg_
     if (!preview.ok && t->skip) return tg_fail(TG_DIFFERS, "%s", preview.why_not);
     if (!preview.ok) { /* which is allowed */
         t->refused++;
+        t->report->refused += preview.unfit;
         snprintf(t->why_refused, sizeof t->why_refused, "%s", preview.why_not);
         return TG_OK;
     }
@@ -104,6 +110,26 @@ static tg_status try_sites(trial *t, const tg_graph *g)
     return status;
 }
 
+/*
+ * Do most sites refuse the right side? Where another shape or type comes out a site cannot be
+ * taken, so that nothing goes wrong; but a rule that seldom fits has a mistake in its shapes.
+ */
+static bool misfits(const trial *t)
+{
+    enum { FIRST = 30 };
+    return !t->skip && t->report->refused > FIRST + 2 * (t->report->sites + t->taken);
+}
+
+static tg_status does_not_fit(const trial *t)
+{
+    char where[PROVE_WHERE];
+    return tg_fail(TG_DIFFERS,
+                   "%s: `to` fits %d sites and not %d others (the last: %s): mend its shapes, or "
+                   "say under `if` where it holds",
+                   prove_where(tg_rules_rule(t->rules, t->index), where),
+                   t->report->sites + t->taken, t->report->refused, t->why_refused);
+}
+
 /* Draws until the rule could be taken; *fits false if it never could. */
 static tg_status one_sample(trial *t, int tries, bool *fits)
 {
@@ -118,6 +144,7 @@ static tg_status one_sample(trial *t, int tries, bool *fits)
         t->taken = 0;
         tg_status status = is_small(g) ? try_sites(t, g) : TG_OK;
         tg_graph_unref(g);
+        if (status == TG_OK && misfits(t)) status = does_not_fit(t);
         if (status != TG_OK) return status;
         *fits = t->taken > 0;
     }
@@ -166,7 +193,7 @@ static tg_status prove_conditions(const tg_rules *rules, int index, uint64_t see
 }
 
 /* The draws came to nothing: what stood in the way most. */
-static tg_status nothing_fits(const trial *t)
+static tg_status nothing_fits(const trial *t, int tries)
 {
     char where[PROVE_WHERE];
     tg_str out = {0};
@@ -178,13 +205,13 @@ static tg_status nothing_fits(const trial *t)
         tg_str_addf(&out, "; %d could not be replaced (the last: %s)", t->refused, t->why_refused);
     tg_status status =
         tg_fail(TG_RULE, "%s: no graph was drawn that it fits in %d tries%s",
-                prove_where(tg_rules_rule(t->rules, t->index), where), TRIES, tg_str_text(&out));
+                prove_where(tg_rules_rule(t->rules, t->index), where), tries, tg_str_text(&out));
     tg_str_free(&out);
     return status;
 }
 
 static tg_status prove_samples(const tg_rules *rules, int index, uint64_t seed, int samples,
-                               tg_rule_report *report)
+                               int tries, tg_rule_report *report)
 {
     tg_rng *base = tg_rng_new(seed);
     tg_status status = TG_OK;
@@ -192,8 +219,8 @@ static tg_status prove_samples(const tg_rules *rules, int index, uint64_t seed, 
         bool fits;
         tg_rng *rng = tg_rng_split(base, (uint64_t)i);
         trial t = {.rules = rules, .index = index, .number = i, .rng = rng, .report = report};
-        status = one_sample(&t, TRIES, &fits);
-        if (status == TG_OK && !fits) status = nothing_fits(&t);
+        status = one_sample(&t, tries, &fits);
+        if (status == TG_OK && !fits) status = nothing_fits(&t, tries);
         report->seed = (uint64_t)i;
         report->samples += fits;
         report->sites += t.taken;
@@ -203,12 +230,19 @@ static tg_status prove_samples(const tg_rules *rules, int index, uint64_t seed, 
     return status;
 }
 
+tg_status tg_rule_prove_with(const tg_rules *rules, int i, uint64_t seed,
+                             const tg_rule_effort *effort, tg_rule_report *report)
+{
+    *report = (tg_rule_report){.exact = true};
+    TG_TRY(prove_samples(rules, i, seed, effort->samples, effort->tries, report));
+    return effort->conditions ? prove_conditions(rules, i, seed, report) : TG_OK;
+}
+
 tg_status tg_rule_prove(const tg_rules *rules, int i, uint64_t seed, int samples,
                         tg_rule_report *report)
 {
-    *report = (tg_rule_report){.exact = true};
-    TG_TRY(prove_samples(rules, i, seed, samples, report));
-    return prove_conditions(rules, i, seed, report);
+    const tg_rule_effort effort = {samples, TRIES, true};
+    return tg_rule_prove_with(rules, i, seed, &effort, report);
 }
 
 bool tg_rule_proved_exactly(const tg_rule_report *report)

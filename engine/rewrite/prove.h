@@ -13,6 +13,7 @@
 typedef struct tg_rule_report {
     int samples;    /* graphs on which the rule was taken and compared */
     int sites;      /* sites taken in them */
+    int refused;    /* sites whose right side did not fit there: another shape, a type ... */
     bool exact;     /* every element was the same to the last bit */
     double worst;   /* largest difference, in parts of the largest element of its tensor */
     int conditions; /* sound ones; each was dropped in turn ... */
@@ -37,6 +38,13 @@ typedef struct tg_rule_report {
  */
 tg_status tg_rule_prove(const tg_rules *rules, int i, uint64_t seed, int samples,
                         tg_rule_report *report) TG_MUST_USE;
+/* How long to look. tg_rule_prove gives up drawing after 40000 tries a sample. */
+typedef struct tg_rule_effort {
+    int samples, tries;
+    bool conditions; /* must they matter? */
+} tg_rule_effort;
+tg_status tg_rule_prove_with(const tg_rules *rules, int i, uint64_t seed,
+                             const tg_rule_effort *effort, tg_rule_report *report) TG_MUST_USE;
 /* Were all sites that lay in the field equal there, one at least? */
 bool tg_rule_proved_exactly(const tg_rule_report *report);
 /* How the rule was proved, in words: "exact over a prime field (...), ...". */

@@ -109,13 +109,28 @@ static double difference_at(const tg_tensor *a, const tg_tensor *b, int64_t i, d
     return isfinite(x) && isfinite(y) ? fabs(x - y) / scale : INFINITY;
 }
 
-/*
- * The largest difference in parts of the largest element; infinite where NaN or infinity differ.
- * *first: the first element that differs by more than the tolerance.
+/* Of the largest number on the way: where formulas are equal, terms that cancel leave its rounding.
  */
-static double difference(const tg_tensor *a, const tg_tensor *b, int64_t *first)
+static double scale_of_all(const prove_run *run)
 {
-    double scale = scale_of(a), worst = 0;
+    double scale = 1e-3;
+    for (uint32_t i = 0; i < run->g->n_nodes; i++) {
+        const tg_node *node = run->g->nodes[run->g->order[i]];
+        for (int k = 0; run->values[node->id] && k < node->n_out; k++) {
+            const tg_tensor *t = &run->values[node->id][k];
+            if (tg_dtype_kind(t->dtype) == 'f') scale = fmax(scale, scale_of(t));
+        }
+    }
+    return scale;
+}
+
+/*
+ * The largest difference in parts of `scale`; infinite where NaN or infinity differ. *first: the
+ * first element that differs by more than the tolerance.
+ */
+static double difference(const tg_tensor *a, const tg_tensor *b, double scale, int64_t *first)
+{
+    double worst = 0;
     *first = -1;
     for (int64_t i = 0, n = tg_tensor_count(a); i < n; i++) {
         double d = difference_at(a, b, i, scale);
@@ -166,7 +181,7 @@ static tg_status compare(const prove_case *c, const prove_run *before, const pro
         if (x->dtype != y->dtype || !tg_shape_equal(&x->shape, &y->shape))
             return differs_in_type(c, i, x, y);
         int64_t first;
-        double d = difference(x, y, &first);
+        double d = difference(x, y, c->equal ? scale_of_all(before) : scale_of(x), &first);
         if (d > 0) c->report->exact = false;
         if (d > c->report->worst) c->report->worst = d;
         if (first >= 0) return differs_at(c, i, x, y, first, d);

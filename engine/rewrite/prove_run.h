@@ -37,6 +37,7 @@ typedef struct prove_case {
     const tg_site *site;
     tg_rng *rng;
     tg_rule_report *report;
+    bool equal; /* as formulas: what differs is rounding, and may be more of it */
 } prove_case;
 
 /*
@@ -51,9 +52,10 @@ const char *prove_where(const tg_rule *rule, char *buf);
 
 /*
  * prove_field.c: both graphs at a few random points of the field; fills in what the report says of
- * it. The site tells which constants may be any. Never fails: what is outside stays so.
+ * it. The site tells which constants may be any. True if they are equal there, false if they
+ * differ or lie outside.
  */
-void prove_in_field(const prove_case *c);
+bool prove_in_field(const prove_case *c);
 
 /*
  * prove_degree.c: what bounds the chance that two graphs which differ as formulas agree at a

@@ -90,7 +90,9 @@ static tg_dtype draw_dtype(sample *s)
                                           strcmp(fact_rows[e->fn].name, "integral") == 0);
     }
     if (sample_chance(s, casts || asked ? 30 : 75)) return TG_F32;
-    return all[sample_below(s, integers || asked ? 7 : 4)];
+    /* Integers everywhere: a rule may forget them. Halves only where nothing overflows in them. */
+    if (!integers && !asked) return all[sample_below(s, sample_chance(s, 30) ? 6 : 4)];
+    return all[sample_below(s, 7)];
 }
 
 static bool has_value(const sample *s, int slot)
@@ -469,6 +471,8 @@ static void set_outputs(sample *s)
 static tg_status draw(sample *s)
 {
     s->dtype = draw_dtype(s);
+    /* Where dimensions are equal a wrong one fits as well, and shows in the elements. */
+    s->cube = sample_chance(s, 30) ? 2 + sample_below(s, 2) : 0;
     s->elements = 2 + sample_below(s, 2);
     s->list_axis = sample_below(s, 4);
     s->style = sample_below(s, 3);

@@ -17,6 +17,7 @@ typedef struct sample {
     tg_dtype dtype;                      /* of most values */
     tg_dtype byte;                       /* of quantised ones; TG_DTYPE_NONE: not drawn yet */
     tg_shape base;                       /* shapes that no declaration gives come from this one */
+    int64_t cube;                        /* dimensions are this or 1; 0: any */
     int elements;                        /* of lists */
     int parts;                           /* of the Split at hand */
     int named;                           /* values of lists so far */

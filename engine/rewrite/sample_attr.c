@@ -149,25 +149,42 @@ static tg_attr draw_split(attr_draw *a)
     return ints(a, v, n);
 }
 
-/* starts, ends, steps and axes of a Slice fit only together: all axes, in order. */
-/* Every second axis stays whole, and half of the graphs do not name it. */
+/* The axes of a Slice, in any order; the other attributes follow them. */
+static tg_attr draw_slice_axes(attr_draw *a)
+{
+    int64_t v[TG_MAX_RANK];
+    int n = 0, some = sample_chance(a->s, 25) ? 100 : 50;
+    for (int i = 0; i < a->rank; i++)
+        if (sample_chance(a->s, some)) v[n++] = i;
+    if (!n && a->rank) v[n++] = sample_below(a->s, a->rank);
+    if (n > 1 && sample_chance(a->s, 30)) {
+        int64_t x = v[0];
+        v[0] = v[n - 1];
+        v[n - 1] = x;
+    }
+    return ints(a, v, n);
+}
+
+/* starts, ends and steps fit together: a few axes run backward, as their number says. */
 static tg_attr draw_slice(attr_draw *a)
 {
     int64_t v[TG_MAX_RANK];
-    int k = 0;
-    for (int i = 0; i < a->rank; i++) {
-        int64_t n = a->in->shape.dim[i];
-        bool whole = (i + a->s->list_axis) % 2, back = (i + a->s->list_axis) % 5 == 4;
-        if (whole && a->s->list_axis >= 2) continue;
-        if (strcmp(a->name, "axes") == 0) v[k] = i;
-        else if (back)
-            v[k] = strcmp(a->name, "starts") == 0 ? n - 1 : a->name[1] == 'n' ? -n - 1 : -1;
-        else if (strcmp(a->name, "steps") == 0) v[k] = sample_chance(a->s, 80) ? 1 : 2;
-        else if (strcmp(a->name, "starts") == 0) v[k] = whole ? 0 : sample_below(a->s, (int)n + 1);
-        else v[k] = whole ? n : n - sample_below(a->s, 2);
-        k++;
+    const tg_attr *axes = other(a, "axes");
+    if (strcmp(a->name, "axes") == 0) return draw_slice_axes(a);
+    int n = axes->kind == TG_ATTR_INTS && axes->n <= TG_MAX_RANK ? (int)axes->n : a->rank;
+    for (int i = 0; i < n; i++) {
+        int64_t at = axes->kind == TG_ATTR_INTS ? axes->ints[i] : i;
+        if (at < 0) at += a->rank;
+        int64_t size = at >= 0 && at < a->rank ? a->in->shape.dim[at] : 1;
+        bool back = (at + a->s->list_axis) % 5 == 4;
+        if (strcmp(a->name, "steps") == 0) v[i] = back ? -1 : sample_chance(a->s, 80) ? 1 : 2;
+        else if (strcmp(a->name, "starts") == 0)
+            v[i] = back                      ? size - 1
+                   : sample_chance(a->s, 40) ? 0
+                                             : sample_below(a->s, (int)size + 1);
+        else v[i] = back ? -size - 1 : size - sample_below(a->s, 2);
     }
-    return ints(a, v, k);
+    return ints(a, v, n);
 }
 
 static tg_attr draw_to(attr_draw *a)

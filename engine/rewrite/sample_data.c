@@ -16,6 +16,7 @@ bool sample_chance(sample *s, int percent)
 int64_t sample_dim(sample *s)
 {
     static const int64_t dims[] = {1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6};
+    if (s->cube) return sample_chance(s, 20) ? 1 : s->cube;
     return dims[sample_below(s, (int)(sizeof dims / sizeof *dims))];
 }
 

@@ -82,7 +82,8 @@ typedef struct tg_preview_redirect {
 /* Everything lives in the arena that tg_site_preview was given. */
 typedef struct tg_preview {
     bool ok;
-    const char *why_not; /* NULL if ok; else a short fact; then only this field holds */
+    const char *why_not; /* NULL if ok; else a short fact; then only this and `unfit` hold */
+    bool unfit;          /* the right side cannot be built there, or has other types */
     double cost_delta_ms;
     int nodes_gone, nodes_come; /* nodes that run: constants and constant expressions not counted */
     uint64_t change;            /* two sites of a graph with equal changes give equal graphs */

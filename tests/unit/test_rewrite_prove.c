@@ -3,7 +3,7 @@
 #include "engine/rewrite/prove.h"
 #include "tests/unit/unit.h"
 
-enum { SAMPLES = 40 };
+enum { SAMPLES = 150 };
 
 static tg_rules *rules;
 

@@ -88,6 +88,7 @@ static void print_proof(proofs *p, const tg_rule_info *info, tg_status status,
         json_object_set_new(json, "exact", json_boolean(r->exact));
         json_object_set_new(json, "worst", ui_json_number(r->worst));
         json_object_set_new(json, "sites", json_integer(r->sites));
+        json_object_set_new(json, "refused", json_integer(r->refused));
         json_object_set_new(json, "proved_over_field", json_boolean(tg_rule_proved_exactly(r)));
         json_object_set_new(json, "field_sites", json_integer(r->field));
         json_object_set_new(json, "field_points", json_integer(r->points));
@@ -140,7 +141,7 @@ static tg_status check_rules(ui_app *ui, const ui_args *args, const tg_rules *ru
 DEFCMD(
     rules, "rules",
     "batch; [action]:choice(list|check|show|generate|cover) What to do (list); [name]:text A rule; "
-    "--samples:count=24 Graphs drawn for each rule (check); --tap:flag Print TAP (check); "
+    "--samples:count=150 Graphs drawn for each rule (check); --tap:flag Print TAP (check); "
     "--operators:text Operators of the rules, commas between (generate); "
     "--max-nodes:count=3 Operators of a side, 1 to 4 (generate); "
     "--variables:count=4 Variables of a rule, 1 to 4 (generate); "
