@@ -116,8 +116,8 @@ static tg_status try_sites(trial *t, const tg_graph *g)
  */
 static bool misfits(const trial *t)
 {
-    enum { FIRST = 30 };
-    return !t->skip && t->report->refused > FIRST + 2 * (t->report->sites + t->taken);
+    enum { FIRST = 100 };
+    return !t->skip && t->report->refused > FIRST + 3 * (t->report->sites + t->taken);
 }
 
 static tg_status does_not_fit(const trial *t)
