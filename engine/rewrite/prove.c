@@ -247,7 +247,7 @@ tg_status tg_rule_prove(const tg_rules *rules, int i, uint64_t seed, int samples
 
 bool tg_rule_proved_exactly(const tg_rule_report *report)
 {
-    return report->field > 0 && report->agreed == report->field;
+    return report->field > 0 && report->agreed == report->field && report->slip < 1e-6;
 }
 
 void tg_rule_report_text(const tg_rule_report *r, tg_str *out)

@@ -45,7 +45,7 @@ typedef struct tg_rule_effort {
 } tg_rule_effort;
 tg_status tg_rule_prove_with(const tg_rules *rules, int i, uint64_t seed,
                              const tg_rule_effort *effort, tg_rule_report *report) TG_MUST_USE;
-/* Were all sites that lay in the field equal there, one at least? */
+/* Were all sites that lay in the field equal there, one at least, with a slip below 1e-6? */
 bool tg_rule_proved_exactly(const tg_rule_report *report);
 /* How the rule was proved, in words: "exact over a prime field (...), ...". */
 void tg_rule_report_text(const tg_rule_report *report, tg_str *out);

@@ -33,6 +33,7 @@ static bool is_real(const tg_type *t)
 
 /* All inputs together: degrees of a product of one element each, and of a sum of them. */
 typedef struct inputs {
+    const tg_node *node;
     unsigned flags;
     bound product, sum;
     double most; /* elements of the largest */
@@ -40,7 +41,7 @@ typedef struct inputs {
 
 static inputs inputs_of(const bounds *b, const tg_node *node)
 {
-    inputs in = {.flags = tg_op_get(node->op)->flags, .most = 1};
+    inputs in = {.node = node, .flags = tg_op_get(node->op)->flags, .most = 1};
     for (int i = 0; i < node->n_in; i++) {
         if (node->in[i] == TG_NO_VALUE) continue;
         const tg_type *type = tg_graph_type(b->g, node->in[i]);
@@ -94,9 +95,9 @@ static bound bound_oracle(const inputs *in)
 static bound bound_activated(const inputs *in)
 {
     bound x = bound_ring(in);
+    if (!tg_node_attr(in->node, "activation")->n) return x;
     x.asked++;
-    x.question = larger(x.question, x.above + x.below);
-    return x;
+    return (bound){1, 0, x.asked, larger(x.question, x.above + x.below)};
 }
 
 /* Any of the degrees may stand above or below. */

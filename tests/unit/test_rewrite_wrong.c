@@ -140,6 +140,7 @@ static void a_right_rule_says_how_it_was_proved(void **state)
     assert_contains(tg_str_text(&words), "by sampling: 20 samples");
     tg_str_free(&words);
     prove("rule mine\ngiven x y:[] c\nfrom z = Div(x, y)\n w = Mul(z, c)\n"
+          "if floating(x)\n"
           "to w = Div(Mul(x, c), y)",
           &r);
     assert_true(tg_rule_proved_exactly(&r));
