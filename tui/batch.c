@@ -62,6 +62,7 @@ static tg_status parse_option(int argc, const char *const *argv, int *i, ui_opti
         return ui_opt_assign(value);
     } else if (is_option(word, "--memory-limit")) {
         TG_TRY(take_value(argc, argv, i, &value));
+        o->limited = true;
         return set_memory_limit(value);
     } else {
         return tg_fail(TG_USAGE, "unknown option %s (see --help)", word);

@@ -9,6 +9,7 @@
 typedef struct ui_options {
     const char *script, *model;
     bool bare, help, version, batch;
+    bool limited; /* memory is */
     const ui_command *command;
     int argc; /* what follows the command */
     const char *const *argv;

@@ -83,12 +83,18 @@ static int explore(const ui_options *o)
     return exit_status;
 }
 
-/* Starts the program anew with the kernels that fit this processor; comes back if it cannot. */
-static void choose_kernels(char **argv)
+/*
+ * Starts the program anew with the kernels that fit this processor; comes back if it cannot. Where
+ * memory is limited, OpenBLAS must not have threads: each takes 128 MB as it starts, and tries for
+ * ever.
+ */
+static void choose_kernels(const ui_options *options, char **argv)
 {
     const char *core = ag_blas_coretype();
-    if (!core || setenv("OPENBLAS_CORETYPE", core, 1) != 0) return;
-    execv("/proc/self/exe", argv);
+    bool alone = options->limited && !getenv("OPENBLAS_NUM_THREADS");
+    if (core && setenv("OPENBLAS_CORETYPE", core, 1) != 0) return;
+    if (alone && setenv("OPENBLAS_NUM_THREADS", "1", 1) != 0) return;
+    if (core || alone) execv("/proc/self/exe", argv);
 }
 
 int main(int argc, char **argv)
@@ -109,7 +115,7 @@ int main(int argc, char **argv)
         tg_str_free(&help);
         return 0;
     }
-    choose_kernels(argv);
+    choose_kernels(&options, argv);
     if (options.command) return ui_batch(&options);
     if (options.model && !options.script && !isatty(STDOUT_FILENO))
         return print_model(options.model);

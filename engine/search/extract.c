@@ -25,6 +25,7 @@
 #include "needs.h"
 
 #include <glpk.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -478,6 +479,34 @@ static tg_status run(extraction *x, extract_choice *out)
     return TG_OK;
 }
 
+/* Says to GLPK that its words have been printed. */
+static int keep_quiet(void *info, const char *words)
+{
+    (void)info;
+    (void)words;
+    return 1;
+}
+
+static void give_up(void *jump)
+{
+    longjmp(*(jmp_buf *)jump, 1);
+}
+
+/* GLPK would end the process where it gets no memory. */
+static tg_status run_guarded(extraction *x, extract_choice *out)
+{
+    jmp_buf jump;
+    if (setjmp(jump)) {
+        x->lp = NULL; /* it goes with GLPK's environment */
+        return tg_fail(TG_NOMEM, "the integer programme ran out of memory");
+    }
+    glp_term_hook(keep_quiet, NULL);
+    glp_error_hook(give_up, &jump);
+    tg_status status = run(x, out);
+    glp_error_hook(NULL, NULL);
+    return status;
+}
+
 tg_status extract_cheapest(egraph *e, const uint32_t *outputs, int n_outputs,
                            const extract_limits *limits, extract_choice *out)
 {
@@ -493,8 +522,8 @@ tg_status extract_cheapest(egraph *e, const uint32_t *outputs, int n_outputs,
                     .n_outputs = n_outputs,
                     .lp = glp_create_prob(),
                     .begun_ns = tg_clock_ns()};
-    tg_status status = run(&x, out);
-    glp_delete_prob(x.lp);
+    tg_status status = run_guarded(&x, out);
+    if (x.lp) glp_delete_prob(x.lp);
     glp_free_env();
     for (size_t i = 0; i < classes; i++) tg_vec_free(&x.ways[i]);
     free(x.ways);

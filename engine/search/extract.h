@@ -22,7 +22,7 @@ typedef struct extract_limits {
  * Takes a set of operators of least total cost that gives every output class, each operator counted
  * once however many use it: an integer linear programme (one 0-1 variable an operator, one row a
  * class and an input; GLPK). Cycles among those taken are cut off as they turn up. Errors:
- * TG_NOTFOUND (no solution within the limits), TG_CANCELLED.
+ * TG_NOTFOUND (no solution within the limits), TG_CANCELLED, TG_NOMEM.
  */
 tg_status extract_cheapest(egraph *e, const uint32_t *outputs, int n_outputs,
                            const extract_limits *limits, extract_choice *out) TG_MUST_USE;

@@ -254,6 +254,6 @@ tg_status retrace_steps(egraph *e, const extract_choice *choice, const tg_rules 
                         tg_trail **found)
 {
     for (int i = 0; i < 3 && !*found; i++)
-        TG_TRY(try_walk(e, choice, rules, root, o, r, i == 2, i != 1, found));
+        TG_TRY(try_walk(e, choice, rules, root, o, r, i == 1, i < 2, found));
     return TG_OK;
 }
