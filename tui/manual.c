@@ -148,18 +148,14 @@ static tg_status write_rules(tg_str *out)
     TG_TRY(tg_rules_load(NULL, 0, &rules));
     tg_str_addf(out,
                 "# Rules\n\n%sEach rule is a paragraph of a file in `rules/`, and each is "
-                "tested. `regraft rules show NAME` prints one.\n",
+                "tested. The pictures are graphs that were drawn for its proof.\n\n"
+                "To add one, write its paragraph into a file of `rules/` or one of your own: "
+                "`rule` and a name, `about` and a sentence, `given` with the values it reads, "
+                "`from` with the operators to find, `if` with what must hold, `to` with what "
+                "takes their place. `regraft rules check NAME --rules FILE` proves it, or says "
+                "with file and line which result differs, where, and on which graph.\n",
                 made);
-    const char *family = "";
-    for (int i = 0; i < tg_rules_count(rules); i++) {
-        const tg_rule_info *r = tg_rules_get(rules, i);
-        if (strcmp(family, r->family) != 0)
-            tg_str_addf(out, "\n## %s\n\n| rule | what it does |\n|---|---|\n", r->family);
-        family = r->family;
-        tg_str_addf(out, "| `%s` | ", r->name);
-        add_cell(r->about, out);
-        tg_str_add(out, " |\n");
-    }
+    ui_manual_rules(rules, out);
     tg_rules_unref(rules);
     return TG_OK;
 }

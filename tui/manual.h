@@ -6,7 +6,7 @@
 #ifndef TUI_MANUAL_H
 #define TUI_MANUAL_H
 
-#include "engine/base/str.h"
+#include "engine/engine.h"
 
 typedef struct ui_manual_part {
     const char *name, *file; /* of doc/ */
@@ -16,5 +16,8 @@ typedef struct ui_manual_part {
 /* The parts; NULL past the end. */
 const ui_manual_part *ui_manual_at(int i);
 const ui_manual_part *ui_manual_find(const char *name);
+
+/* manual_rules.c: a section a rule. */
+void ui_manual_rules(const tg_rules *rules, tg_str *out);
 
 #endif

@@ -9,6 +9,7 @@
 #define TG_REWRITE_RULE_H
 
 #include "engine/base/status.h"
+#include "engine/base/str.h"
 
 #include <stdbool.h>
 
@@ -42,6 +43,9 @@ const char *tg_rules_default_dir(void);
 
 tg_rules *tg_rules_ref(const tg_rules *rules);
 void tg_rules_unref(const tg_rules *rules); /* NULL is fine */
+
+/* The facts that the conditions of rule i ask for, "- `name`: sentence" a line. */
+void tg_rule_conditions_text(const tg_rules *rules, int i, tg_str *out);
 
 int tg_rules_count(const tg_rules *rules);
 const tg_rule_info *tg_rules_get(const tg_rules *rules, int i);
