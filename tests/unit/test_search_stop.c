@@ -1,47 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What every search reports, and that each can be ended at any point and still has a valid best. */
-#include "tests/unit/unit.h"
+#include "tests/unit/search_case.h"
 
-#include "engine/engine.h"
-#include "samples/samples.h"
-
-#include <math.h>
 #include <sys/wait.h>
-
-static tg_rules *rules;
-
-static int load_rules(void **state)
-{
-    (void)state;
-    const char *dir = unit_source("rules");
-    assert_ok(tg_rules_load(&dir, 1, &rules));
-    return 0;
-}
-
-static int drop_rules(void **state)
-{
-    (void)state;
-    tg_rules_unref(rules);
-    return 0;
-}
-
-static tg_graph *sample(const char *name)
-{
-    tg_graph *g;
-    assert_ok(tg_sample_build(name, 1, true, &g));
-    return g;
-}
-
-static void check_best(const tg_graph *g, const tg_trail *best)
-{
-    const tg_trail *root = tg_trail_at(best, 0);
-    assert_true(root->graph->hash == g->hash);
-    assert_true(best->cost_ms <= root->cost_ms);
-    for (; best; best = best->parent) {
-        assert_ok(tg_check(best->graph));
-        assert_true(fabs(best->cost_ms - tg_graph_cost_ms(best->graph)) < 1e-9);
-    }
-}
 
 static void check_course(const tg_graph *g, const tg_search_report *r, const tg_trail *best)
 {
@@ -70,7 +31,7 @@ static void every_search_reports(void **state)
             tg_trail *best;
             tg_search_options o = {.budget = 60, .seed = 7};
             assert_ok(tg_search_run(tg_search_at(k), rules, g, &o, &r, &best));
-            check_best(g, best);
+            check_trail(g, best);
             check_course(g, &r, best);
             assert_true(r.stop && *r.stop && !r.halted);
             assert_in_range(r.expansions, 1, 60);
@@ -125,7 +86,7 @@ static void every_search_can_be_cancelled_anywhere(void **state)
             tg_trail *best;
             if (!after[i]) tg_job_cancel(c.job);
             assert_ok(tg_search_run(tg_search_at(k), rules, g, &o, &r, &best));
-            check_best(g, best);
+            check_trail(g, best);
             check_course(g, &r, best);
             if (c.told >= after[i]) assert_string_equal(r.stop, "cancelled");
             if (!after[i]) assert_int_equal(best->depth, 0);
@@ -150,7 +111,7 @@ static void every_search_keeps_to_its_time(void **state)
             tg_search_report r;
             tg_trail *best;
             assert_ok(tg_search_run(tg_search_at(k), rules, g, &o, &r, &best));
-            check_best(g, best);
+            check_trail(g, best);
             check_course(g, &r, best);
             if (!i || strcmp(r.stop, "no candidate improves") != 0)
                 assert_string_equal(r.stop, "time");
@@ -308,8 +269,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(threads_beside_each_other_find_the_same),
 };
 
-int main(void)
-{
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    return unit_end(cmocka_run_group_tests(tests, load_rules, drop_rules));
-}
+SEARCH_MAIN(tests)
