@@ -72,6 +72,13 @@ typedef struct pooled {
     int64_t where, count, padded;
 } pooled;
 
+/* The greatest element of a window in which there is none. */
+static double least_of(tg_dtype t)
+{
+    char kind = tg_dtype_kind(t);
+    return kind == 'u' ? 0 : kind == 'i' ? -ldexp(1, 8 * (int)tg_dtype_size(t) - 1) : -INFINITY;
+}
+
 /* p: 0 sums x itself. */
 static pooled pool_at(const tg_window *w, const double *x, const span s[3], double p)
 {
@@ -134,7 +141,7 @@ static int64_t column_major(const tg_window *w, int64_t at)
 
 static void take_max(pooling *p, int64_t channel, int64_t i, pooled r)
 {
-    p->y[i] = r.max;
+    p->y[i] = r.where < 0 ? least_of(p->call->out[0].dtype) : r.max;
     if (!has_output(p->call, 1)) return;
     int64_t at = r.where;
     if (at >= 0 && call_int(p->call, "storage_order")) at = column_major(&p->window, at);

@@ -186,6 +186,11 @@ static void pools_round_up_and_pad(void **state)
     /* Padding is never the maximum. */
     CHECK1("MaxPool", INS(y), ATTRS(INTS("kernel_shape", 2), INTS("pads", 1, 1)), SHAPE(1, 1, 3),
            -1, -1, -2);
+    /* Where there is nothing else the greatest is the least that the type has. */
+    CHECK_AS(TG_I8, "MaxPool", INS(INPUT(TG_I8, SHAPE(1, 1, 2), -1, -2)),
+             ATTRS(INTS("kernel_shape", 1), INTS("pads", 1, 0)), SHAPE(1, 1, 3), -128, -1, -2);
+    CHECK_AS(TG_U8, "MaxPool", INS(INPUT(TG_U8, SHAPE(1, 1, 2), 1, 2)),
+             ATTRS(INTS("kernel_shape", 1), INTS("pads", 1, 0)), SHAPE(1, 1, 3), 0, 1, 2);
     CHECK1("AveragePool", INS(y), ATTRS(INTS("kernel_shape", 2), INTS("pads", 1, 0)),
            SHAPE(1, 1, 2), -1, -1.5);
     CHECK1("AveragePool", INS(y),
