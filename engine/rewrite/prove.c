@@ -264,14 +264,25 @@ void tg_rule_report_text(const tg_rule_report *r, tg_str *out)
     if (r->conditions) tg_str_addf(out, ", %d of %d conditions earned", r->earned, r->conditions);
 }
 
-tg_status tg_rule_draw(const tg_rules *rules, int i, uint64_t seed, tg_graph **out)
+static tg_status draw(const tg_rules *rules, int i, uint64_t seed, bool bare, tg_graph **out)
 {
     tg_rng *rng = tg_rng_new(seed);
+    const tg_rule *rule = tg_rules_rule(rules, i);
     tg_status status = TG_RULE;
     for (int k = 0; k < TRIES && status != TG_OK; k++)
-        status = sample_graph(tg_rules_rule(rules, i), rng, 0, out);
+        status = bare ? sample_bare_graph(rule, rng, out) : sample_graph(rule, rng, 0, out);
     tg_rng_free(rng);
     return status == TG_OK
                ? TG_OK
                : tg_fail(TG_RULE, "rule %s: no graph was drawn", tg_rules_get(rules, i)->name);
+}
+
+tg_status tg_rule_draw(const tg_rules *rules, int i, uint64_t seed, tg_graph **out)
+{
+    return draw(rules, i, seed, false, out);
+}
+
+tg_status tg_rule_draw_bare(const tg_rules *rules, int i, uint64_t seed, tg_graph **out)
+{
+    return draw(rules, i, seed, true, out);
 }

@@ -52,5 +52,11 @@ void tg_rule_report_text(const tg_rule_report *report, tg_str *out);
 
 /* A graph of the form that rule i looks for. Errors: TG_RULE (none was found). */
 tg_status tg_rule_draw(const tg_rules *rules, int i, uint64_t seed, tg_graph **out) TG_MUST_USE;
+/*
+ * One whose outputs are the results of the rule alone and whose constants are those that the rule
+ * asks for, so that all of the form may be rewritten on the way to something else.
+ */
+tg_status tg_rule_draw_bare(const tg_rules *rules, int i, uint64_t seed,
+                            tg_graph **out) TG_MUST_USE;
 
 #endif

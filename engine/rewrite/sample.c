@@ -212,7 +212,7 @@ static tg_value add_free(sample *s, int slot)
         if (type.shape.rank == 1) type.shape.dim[0] = 1;
     }
     if (role != TG_DTYPE_NONE) type.dtype = role;
-    if (s->consts & BIT(slot) || sample_chance(s, 8))
+    if (s->consts & BIT(slot) || (!s->bare && sample_chance(s, 8)))
         return add_const(s, slot, type.dtype, &type.shape);
     return tg_build_input(s->b, input_name(s, v), &type);
 }
@@ -458,7 +458,7 @@ static void set_outputs(sample *s)
     for (int i = 0; i < s->rule->n_values; i++) {
         const rule_value *v = &s->rule->values[i];
         if (v->node < 0) continue;
-        if (!is_result(s->rule, i) && (once >> i & 1 || sample_chance(s, 75))) continue;
+        if (!is_result(s->rule, i) && (s->bare || once >> i & 1 || sample_chance(s, 75))) continue;
         if (s->names.has_list & BIT(i))
             for (int k = 0; k < s->names.lists[i].n && n < 256; k++)
                 outs[n++] = s->names.lists[i].v[k];
@@ -484,13 +484,15 @@ static tg_status draw(sample *s)
     return TG_OK;
 }
 
-tg_status sample_graph(const tg_rule *rule, tg_rng *rng, uint64_t skip, tg_graph **out)
+static tg_status sample_some(const tg_rule *rule, tg_rng *rng, uint64_t skip, bool bare,
+                             tg_graph **out)
 {
     tg_origin *origin = tg_origin_new();
     sample *s = tg_calloc(1, sizeof *s);
     s->rule = rule;
     s->rng = rng;
     s->skip = skip;
+    s->bare = bare;
     s->arena = tg_arena_new();
     s->b = tg_builder_new(origin);
     tg_status status = draw(s);
@@ -500,4 +502,14 @@ tg_status sample_graph(const tg_rule *rule, tg_rng *rng, uint64_t skip, tg_graph
     free(s);
     tg_origin_unref(origin);
     return status;
+}
+
+tg_status sample_graph(const tg_rule *rule, tg_rng *rng, uint64_t skip, tg_graph **out)
+{
+    return sample_some(rule, rng, skip, false, out);
+}
+
+tg_status sample_bare_graph(const tg_rule *rule, tg_rng *rng, tg_graph **out)
+{
+    return sample_some(rule, rng, 0, true, out);
 }

@@ -11,6 +11,7 @@
 typedef struct sample {
     const tg_rule *rule;
     uint64_t skip; /* facts that the data need not satisfy */
+    bool bare;     /* what need not be constant is not, only results are outputs */
     tg_rng *rng;
     tg_arena *arena;
     tg_builder *b;
@@ -50,5 +51,7 @@ uint64_t sample_reads(const tg_rule *rule);
  * Errors: those of building.
  */
 tg_status sample_graph(const tg_rule *rule, tg_rng *rng, uint64_t skip, tg_graph **out) TG_MUST_USE;
+/* The same without what hinders some rewrites: outputs within the form, constants not asked for. */
+tg_status sample_bare_graph(const tg_rule *rule, tg_rng *rng, tg_graph **out) TG_MUST_USE;
 
 #endif
