@@ -50,12 +50,20 @@ typedef struct pairing {
     void *ctx;
 } pairing;
 
+/* No network filters a tensor with itself. */
+static bool is_dead(const bank *b, const form *f, uint32_t x, uint32_t y)
+{
+    return f->filters && b->terms.v[x].vars & b->terms.v[y].vars;
+}
+
 static void pair(const pairing *p, uint32_t a, uint32_t b)
 {
     const world *w = p->b->world;
-    for (int i = 0; i < w->n_forms; i++)
-        if (w->forms[i].n_in == 2 && (!w->forms[i].commutes || a <= b))
-            p->each(p->ctx, &w->forms[i], a, b);
+    for (int i = 0; i < w->n_forms; i++) {
+        const form *f = &w->forms[i];
+        if (f->n_in == 2 && (!f->commutes || a <= b) && !is_dead(p->b, f, a, b))
+            p->each(p->ctx, f, a, b);
+    }
 }
 
 static void both(const pairing *p, uint32_t a, uint32_t b)

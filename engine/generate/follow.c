@@ -75,7 +75,7 @@ static bool draw_both(const tg_rules *rule, uint64_t seed, int tries, tg_graph *
     for (int k = 0; k < tries; k++) {
         tg_candidates *c;
         bool ok = false;
-        if (tg_rule_draw(rule, 0, seed * 10000 + (uint64_t)k, before) != TG_OK) return false;
+        if (tg_rule_draw_bare(rule, 0, seed * 10000 + (uint64_t)k, before) != TG_OK) return false;
         if (tg_candidates_find(rule, *before, NULL, &c) == TG_OK) {
             for (int n = 0; n < tg_candidates_count(c) && !ok; n++)
                 ok = tg_candidates_apply(c, n, after) == TG_OK;
@@ -91,8 +91,10 @@ static int steps_of(const tg_rules *others, const tg_graph *before, const tg_gra
                     const follow_limits *limits)
 {
     uint32_t a = tg_graph_op_count(before), b = tg_graph_op_count(after);
-    quest q = {
-        .others = others, .limits = limits, .goal = after->hash, .most_ops = (a > b ? a : b) + 1};
+    quest q = {.others = others,
+               .limits = limits,
+               .goal = after->hash,
+               .most_ops = (a > b ? a : b) + (uint32_t)limits->grow};
     return reach(&q, before);
 }
 

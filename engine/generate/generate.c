@@ -4,25 +4,19 @@
 #include "engine/rewrite/prove.h"
 
 #include "follow.h"
+#include "library.h"
 #include "paragraph.h"
 #include "state.h"
+#include "threads.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BATCH = 64, SAMPLES = 24, MOST_OPERANDS = 4 };
+/* Few samples find most mistakes; a rule that is kept has passed as many as `rules check` draws. */
+enum { BATCH = 64, FEW_SAMPLES = 24, SAMPLES = 150, MOST_OPERANDS = 4 };
 
-static const follow_limits before_proof = {100, 2, 3, 400};
-static const follow_limits for_cover = {5000, 3, 0, 4000};
-
-/* The rules kept so far. */
-typedef struct library {
-    tg_str text;
-    tg_rules *rules; /* NULL: none yet */
-    int n;
-} library;
+static const follow_limits for_cover = {5000, 10, 0, 20000, 3};
 
 typedef struct task {
     const pair *pair;
@@ -40,11 +34,6 @@ typedef struct run {
 } run;
 
 /* ---- one pair ------------------------------------------------------------------------------- */
-
-static bool follows(const library *lib, const tg_rules *rule, uint64_t key)
-{
-    return lib->rules && follow_steps(lib->rules, rule, 0, key, &before_proof) >= 0;
-}
 
 static bool write_rule(const bank *b, const pair *p, const way *way, tg_str *text, tg_rules **rules)
 {
@@ -70,9 +59,11 @@ static bool prove_with(const run *r, const pair *p, way w, decision *d, tg_str *
             tg_rules *rules;
             tg_rule_report report;
             if (bits(w.same) != count || !write_rule(r->b, p, &w, text, &rules)) continue;
-            tg_status status = tg_rule_prove(rules, 0, r->o->seed, SAMPLES, &report);
+            tg_status status = tg_rule_prove(rules, 0, r->o->seed, FEW_SAMPLES, &report);
+            bool none = status == TG_RULE && !report.samples;
+            if (status == TG_OK) status = tg_rule_prove(rules, 0, r->o->seed + 1, SAMPLES, &report);
             tg_rules_unref(rules);
-            if (status == TG_RULE && !report.samples) return false; /* it fits nothing */
+            if (none) return false; /* it fits nothing */
             if (status != TG_OK) continue;
             *d = (decision){KEPT, w};
             return true;
@@ -98,7 +89,7 @@ static void decide(const run *r, task *t)
     way general = {paragraph_has_axis(r->b, t->pair), GROUP_ANY, false, 0};
     tg_rules *rules;
     if (write_rule(r->b, t->pair, &general, &t->text, &rules)) {
-        bool follow = follows(r->lib, rules, t->pair->key);
+        bool follow = library_derives(r->lib, rules, t->pair->key);
         tg_rules_unref(rules);
         t->decision = (decision){FOLLOWS, general};
         if (follow) return;
@@ -117,7 +108,7 @@ static void *work(void *ctx)
     return NULL;
 }
 
-/* ---- the library ---------------------------------------------------------------------------- */
+/* ---- all pairs ---------------------------------------------------------------------------- */
 
 /* In the order of the pairs, so that threads do not matter: what others of the batch make follow.
  */
@@ -132,26 +123,10 @@ static void keep(run *r, task *t, int at_start)
     }
     bool changed =
         lib->n > at_start || t->decision.way.same || t->decision.way.group || t->decision.way.plain;
-    if (changed && follows(lib, rules, t->pair->key)) t->decision.kind = FOLLOWS;
+    if (changed && library_derives(lib, rules, t->pair->key)) t->decision.kind = FOLLOWS;
     tg_rules_unref(rules);
     if (t->decision.kind != KEPT) return;
-    if (lib->n++) tg_str_addc(&lib->text, '\n');
-    tg_str_add(&lib->text, tg_str_text(&t->text));
-    tg_rules_unref(lib->rules);
-    lib->rules = NULL;
-    if (tg_rules_parse(tg_str_text(&lib->text), "generated.rules", &lib->rules) != TG_OK)
-        lib->rules = NULL; /* cannot be: each was parsed */
-}
-
-/* Runs the function on this thread and others, until all are through. */
-static void on_threads(int threads, void *(*work)(void *), void *ctx)
-{
-    pthread_t thread[64];
-    int n = threads < 1 ? 1 : threads > 64 ? 64 : threads, started = 0;
-    for (int i = 1; i < n; i++)
-        if (pthread_create(&thread[started], NULL, work, ctx) == 0) started++;
-    work(ctx);
-    for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    library_add(lib, tg_str_text(&t->text), t->pair->to_size - t->pair->from_size);
 }
 
 static void count(tg_generate_progress *p, const task *t)
@@ -178,7 +153,7 @@ static tg_status decide_all(const tg_generate_options *o, const pairs *pairs, li
             tasks[i] = (task){.pair = p, .decision = state_find(state, p->key)};
         }
         atomic_store(&r.next, 0);
-        on_threads(o->threads, work, &r);
+        threads_run(o->threads, work, &r);
         status = tg_job_poll(o->job);
         for (int i = 0; i < r.n; i++) {
             bool known = state_find(state, tasks[i].pair->key).kind != UNDECIDED;
@@ -197,29 +172,6 @@ static tg_status decide_all(const tg_generate_options *o, const pairs *pairs, li
 
 /* ---- what follows from all the others ------------------------------------------------------- */
 
-/* The rules that are kept, less one. */
-typedef struct without {
-    const library *lib;
-    const bool *gone; /* by index */
-    int but;
-} without;
-
-static bool is_other(void *ctx, const tg_rule_info *info)
-{
-    const without *w = ctx;
-    int i = tg_rules_find(w->lib->rules, info->name);
-    return i != w->but && !w->gone[i];
-}
-
-static bool follows_from_others(const library *lib, const bool *gone, int i)
-{
-    without w = {lib, gone, i};
-    tg_rules *others = tg_rules_select(lib->rules, is_other, &w);
-    int steps = follow_steps(others, lib->rules, i, (uint64_t)i, &before_proof);
-    tg_rules_unref(others);
-    return steps >= 0;
-}
-
 typedef struct crew {
     const tg_generate_options *o;
     const library *lib;
@@ -234,18 +186,8 @@ static void *test_some(void *ctx)
     crew *c = ctx;
     for (int i; (i = atomic_fetch_add(&c->next, 1)) < c->n;)
         if (!tg_job_cancelled(c->o->job))
-            c->follows[i] = follows_from_others(c->lib, c->gone, c->first - i);
+            c->follows[i] = library_can_spare(c->lib, c->gone, c->first - i);
     return NULL;
-}
-
-/* The text without the paragraphs that are gone. */
-static void write_left(const library *lib, const bool *gone, tg_str *out)
-{
-    for (int i = 0; i < lib->n; i++) {
-        if (gone[i]) continue;
-        if (out->n) tg_str_addc(out, '\n');
-        tg_str_addf(out, "%s\n", tg_rules_get(lib->rules, i)->text);
-    }
 }
 
 /*
@@ -262,11 +204,11 @@ static tg_status reduce(const tg_generate_options *o, const library *lib, bool *
     for (int last = lib->n - 1; last >= 0 && status == TG_OK; last -= BATCH) {
         crew c = {.o = o, .lib = lib, .gone = gone, .first = last};
         c.n = last + 1 < BATCH ? last + 1 : BATCH;
-        on_threads(o->threads, test_some, &c);
+        threads_run(o->threads, test_some, &c);
         status = tg_job_poll(o->job);
         bool changed = false;
         for (int i = 0; i < c.n && status == TG_OK; i++) {
-            if (changed && c.follows[i]) c.follows[i] = follows_from_others(lib, gone, last - i);
+            if (changed && c.follows[i]) c.follows[i] = library_can_spare(lib, gone, last - i);
             changed |= gone[last - i] = c.follows[i];
             progress->kept -= c.follows[i];
             progress->followed += c.follows[i];
@@ -324,7 +266,9 @@ static tg_status check(const tg_generate_options *o)
                        o->max_nodes);
     if (o->variables < 1 || o->variables > MOST_VARS)
         return tg_fail(TG_USAGE, "rules have 1 to %d variables, not %d", MOST_VARS, o->variables);
-    return o->n_operators ? TG_OK : tg_fail(TG_USAGE, "no operators to make rules of");
+    if (!o->n_operators) return tg_fail(TG_USAGE, "no operators to make rules of");
+    world w;
+    return world_make(&w, MATRICES, o->variables, o->operators, o->n_operators);
 }
 
 tg_status tg_generate(const tg_generate_options *o, tg_str *text, tg_generate_progress *last)
@@ -339,44 +283,24 @@ tg_status tg_generate(const tg_generate_options *o, tg_str *text, tg_generate_pr
         status = in_world(o, IMAGES, &lib, &state, last);
     bool *gone = tg_calloc((size_t)lib.n + 1, sizeof *gone);
     if (status == TG_OK && lib.n) status = reduce(o, &lib, gone, last);
-    if (status == TG_OK && lib.n) write_left(&lib, gone, text);
+    if (status == TG_OK && lib.n) library_write(&lib, gone, text);
     free(gone);
     state_close(&state);
-    tg_rules_unref(lib.rules);
-    tg_str_free(&lib.text);
+    library_done(&lib);
     return status;
 }
 
 /* ---- what rules cover ----------------------------------------------------------------------- */
 
-/* A paragraph without its section `pays`. */
-static void add_sound_part(const char *text, tg_str *out)
-{
-    bool pays = false;
-    for (const char *end; *text; text = *end ? end + 1 : end) {
-        end = text + strcspn(text, "\n");
-        if (*text != ' ') pays = strncmp(text, "pays", 4) == 0;
-        if (!pays) tg_str_addn(out, text, (size_t)(end - text) + (*end == '\n'));
-    }
-    tg_str_add(out, "\n\n");
-}
-
 tg_status tg_rules_cover(const tg_rules *others, const tg_rules *rules, int most, const tg_job *job,
                          int *steps)
 {
-    tg_str text = {0};
-    tg_rules *sound;
     follow_limits limits = for_cover;
+    tg_status status = TG_OK;
     limits.steps = most;
-    for (int i = 0; i < tg_rules_count(others); i++)
-        add_sound_part(tg_rules_get(others, i)->text, &text);
-    tg_status status = tg_rules_parse(tg_str_text(&text), "rules", &sound);
-    tg_str_free(&text);
-    TG_TRY(status);
     for (int i = 0; i < tg_rules_count(rules) && status == TG_OK; i++) {
-        steps[i] = follow_steps(sound, rules, i, 1, &limits);
+        steps[i] = follow_steps(others, rules, i, 1, &limits);
         status = tg_job_poll(job);
     }
-    tg_rules_unref(sound);
     return status;
 }

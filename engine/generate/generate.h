@@ -46,8 +46,8 @@ tg_status tg_generate(const tg_generate_options *options, tg_str *text,
 
 /*
  * For each of `rules`, the rewrites in a row that `others` take to do the same (1: the rule itself
- * or one that covers it), into steps[]; -1: they do not lead there within `most`. Conditions of
- * `others` that only say what pays are not looked at. Errors: TG_CANCELLED.
+ * or one that covers it), into steps[]; -1: they do not lead there within `most`. Errors:
+ * TG_CANCELLED.
  */
 tg_status tg_rules_cover(const tg_rules *others, const tg_rules *rules, int most, const tg_job *job,
                          int *steps) TG_MUST_USE;

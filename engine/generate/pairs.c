@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "pairs.h"
 
-#include <pthread.h>
+#include "threads.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -392,13 +393,8 @@ static void merge(finder *fi, const part *at)
 static void do_last(finder *fi, int threads, const tg_job *job)
 {
     crew *c = tg_calloc(1, sizeof *c);
-    pthread_t thread[64];
     *c = (crew){.b = &fi->out->bank, .job = job, .size = fi->size};
-    int n = threads < 1 ? 1 : threads > 64 ? 64 : threads, started = 0;
-    for (int i = 1; i < n; i++)
-        if (pthread_create(&thread[started], NULL, work, c) == 0) started++;
-    work(c);
-    for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    threads_run(threads, work, c);
     for (int i = 0; i < PARTS; i++) {
         merge(fi, &c->parts[i]);
         tg_vec_free(&c->parts[i].v);

@@ -288,24 +288,6 @@ static bool add_sound(const sides *x, tg_str *out)
     return true;
 }
 
-/* What only the pattern reads goes with it; otherwise nothing is won. */
-static void add_pays(const sides *x, tg_str *out)
-{
-    bool any = false;
-    for (int k = 0; k < x->s[0].n; k++) {
-        int uses = 0, which;
-        if (x->s[0].node[k].form->n_out > 1 || is_result(x, 0, (ref){k, 0}, &which)) continue;
-        for (int m = 0; m < x->s[0].n; m++)
-            for (int i = 0; i < x->s[0].node[m].form->n_in; i++)
-                uses += x->s[0].node[m].in[i].node == k;
-        if (uses != 1) continue;
-        tg_str_add(out, any ? ", " : "pays   once(");
-        add_value(x, 0, (ref){k, 0}, out);
-        any = true;
-    }
-    if (any) tg_str_add(out, ")\n");
-}
-
 /* ---- the paragraph -------------------------------------------------------------------------- */
 
 static void add_words(const bank *b, const pair *p, tg_str *out)
@@ -327,9 +309,7 @@ bool paragraph_write(const bank *b, const pair *p, const way *way, const char *n
     add_words(b, p, out);
     tg_str_add(out, "\n");
     add_given(&x, out);
-    if (!add_lines(&x, 0, out) || !add_sound(&x, out)) return false;
-    add_pays(&x, out);
-    return add_lines(&x, 1, out);
+    return add_lines(&x, 0, out) && add_sound(&x, out) && add_lines(&x, 1, out);
 }
 
 bool paragraph_has_axis(const bank *b, const pair *p)

@@ -109,6 +109,11 @@ static bool grouped(const sides *x)
     return x->way->group != GROUP_ONE;
 }
 
+static bool is_ref(ref a, ref b)
+{
+    return a.node == b.node && a.port == b.port;
+}
+
 /* Variables that must have one shape are declared so. */
 static bool agrees(const sides *x, ref a, ref b)
 {
@@ -146,7 +151,7 @@ static void unite_node(sides *x, int side, int k)
         unite_all(x, side, n->in[0], side, out1, axis);
         unite_sum(x, dim_number(side, n->in[0], axis), dim_number(side, out, axis),
                   dim_number(side, out1, axis));
-    } else if (n->form->n_in == 1) {
+    } else if (n->form->n_in == 1 || is_ref(n->in[0], n->in[1])) {
         unite_all(x, side, n->in[0], side, out, -1);
     } else if (!side && agrees(x, n->in[0], n->in[1])) {
         unite_all(x, side, n->in[0], side, out, -1);

@@ -39,7 +39,8 @@ static void add_form(world *w, tg_op op, int n_in, int n_out, int axis, bool rel
                                     .axis = axis,
                                     .relu = relu,
                                     .commutes = n_in == 2 && row->flags & TG_COMMUTES,
-                                    .pointwise = (row->flags & TG_ELTWISE) != 0};
+                                    .pointwise = (row->flags & TG_ELTWISE) != 0,
+                                    .filters = strcmp(row->name, "Conv") == 0};
 }
 
 static bool has_name(const char *const *operators, int n, const char *name)

@@ -21,6 +21,7 @@ typedef struct form {
     bool relu; /* a convolution that ends in Relu */
     bool commutes;
     bool pointwise;
+    bool filters; /* its second input is a filter for the first */
 } form;
 
 /* Dimensions, a byte each, the first lowest. */

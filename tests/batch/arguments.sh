@@ -85,6 +85,16 @@ refuses "no such sample" 1 sample nosuch -o out.onnx
 refuses "no folder to write into" 1 sample branches -o absent/out.onnx
 refuses "no such rule" 12 rules show nosuch
 refuses "no such rule" 12 rules check nosuch
+refuses "no operators" 2 rules generate -o out.rules
+refuses "no operator of rules" 2 rules generate --operators Add,Softmax -o out.rules
+refuses "no number of operators" 2 rules generate --operators Add --max-nodes 5 -o out.rules
+refuses "no number of variables" 2 rules generate --operators Add --variables 5 -o out.rules
+refuses "no file to write" 2 rules generate --operators Add
+refuses "no folder to write into" 1 rules generate --operators Add -o absent/out.rules
+refuses "a folder to write over" 1 rules generate --operators Add -o folder
+refuses "no rules to compare with" 1 rules generate --operators Add -o out.rules --against absent
+refuses "no rules to compare with" 2 rules cover
+refuses "no rules to compare with" 1 rules cover --against good.onnx
 refuses "no rules" 1 candidates good.onnx --rules absent
 refuses "no rules" 1 candidates good.onnx --rules folder
 refuses "no rules" 1 candidates good.onnx --rules good.onnx

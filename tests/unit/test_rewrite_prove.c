@@ -24,8 +24,11 @@ static void proves(void **state)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    const char *folder = unit_source("rules"), *only = getenv("RULES");
-    if (tg_rules_load(&folder, 1, &rules) != TG_OK) {
+    char *folder = tg_strdup(unit_source("rules"));
+    const char *paths[] = {folder, unit_source("rules/generated.rules")}, *only = getenv("RULES");
+    tg_status status = tg_rules_load(paths, 2, &rules);
+    free(folder);
+    if (status != TG_OK) {
         printf("Bail out! %s\n", tg_message());
         return 1;
     }

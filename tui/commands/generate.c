@@ -3,8 +3,10 @@
 #include "tui/app.h"
 #include "tui/work.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MOST_OPERATORS = 32 };
@@ -109,29 +111,31 @@ static void show_progress(void *ctx, const tg_generate_progress *p)
 typedef struct comparison {
     tally covered; /* rules of the file */
     tally known;   /* rules found that the file covers */
+    tg_str missed; /* names of rules of the file */
 } comparison;
 
-static tg_status cover(const tg_rules *others, const tg_rules *rules, int most, tally *out)
+static tg_status cover(const tg_rules *others, const tg_rules *rules, int most, tally *out,
+                       tg_str *missed)
 {
     int n = tg_rules_count(rules), *steps = tg_calloc((size_t)n + 1, sizeof *steps);
     tg_status status = tg_rules_cover(others, rules, most, ui_work_interrupts(), steps);
     *out = count_steps(steps, n);
+    for (int i = 0; i < n && missed && status == TG_OK; i++)
+        if (steps[i] < 0)
+            tg_str_addf(missed, "%s%s", missed->n ? " " : "", tg_rules_get(rules, i)->name);
     free(steps);
     return status;
 }
 
-static tg_status compare(const ui_args *args, const char *text, comparison *out)
+static tg_status compare(const ui_args *args, const char *text, const tg_rules *against,
+                         comparison *out)
 {
-    tg_rules *found, *against;
-    TG_TRY(load_against(args, &against));
+    tg_rules *found;
     int steps = (int)ui_arg_int(args, "steps");
-    tg_status status = tg_rules_parse(text, "generated.rules", &found);
-    if (status == TG_OK) {
-        status = cover(found, against, steps, &out->covered);
-        if (status == TG_OK) status = cover(against, found, steps, &out->known);
-        tg_rules_unref(found);
-    }
-    tg_rules_unref(against);
+    TG_TRY(tg_rules_parse(text, "generated.rules", &found));
+    tg_status status = cover(found, against, steps, &out->covered, &out->missed);
+    if (status == TG_OK) status = cover(against, found, steps, &out->known, NULL);
+    tg_rules_unref(found);
     return status;
 }
 
@@ -149,34 +153,48 @@ static void add_head(const ui_args *args, const tg_generate_progress *p, tg_str 
         p->expressions, p->followed, p->wrong);
 }
 
-static tg_status report(ui_app *ui, const ui_args *args, const tg_generate_progress *p,
-                        const char *text, double seconds)
+static void report_json(ui_app *ui, const tg_generate_progress *p, const comparison *c,
+                        double seconds)
 {
-    comparison c = {{0}, {0}};
-    bool compared = ui_arg(args, "against") != NULL;
-    if (compared) TG_TRY(compare(args, text, &c));
-    if (ui_arg_flag(args, "json")) {
-        json_t *json =
-            json_pack("{s:i, s:i, s:i, s:I, s:f}", "rules", p->kept, "follow", p->followed, "wrong",
-                      p->wrong, "expressions", (json_int_t)p->expressions, "seconds", seconds);
-        if (compared) json_object_set_new(json, "against", tally_json(&c.covered));
-        if (compared) json_object_set_new(json, "known", tally_json(&c.known));
-        ui_print_json(ui, json);
-        return TG_OK;
+    json_t *json =
+        json_pack("{s:i, s:i, s:i, s:I, s:f}", "rules", p->kept, "follow", p->followed, "wrong",
+                  p->wrong, "expressions", (json_int_t)p->expressions, "seconds", seconds);
+    if (c) {
+        json_object_set_new(json, "against", tally_json(&c->covered));
+        json_object_set_new(json, "known", tally_json(&c->known));
+        json_object_set_new(json, "missed", json_string(tg_str_text(&c->missed)));
     }
+    ui_print_json(ui, json);
+}
+
+static void report_words(ui_app *ui, const ui_args *args, const tg_generate_progress *p,
+                         const comparison *c, double seconds)
+{
     ui_printf(ui, "%d rules from %zu expressions in %.0f s (%d pairs follow, %d are wrong)\n",
               p->kept, p->expressions, seconds, p->followed, p->wrong);
-    if (!compared) return TG_OK;
+    if (!c) return;
     ui_printf(ui, "%s: %d of %d rules covered, %d by one rule, %d by several in a row\n",
-              ui_arg(args, "against"), c.covered.one + c.covered.several, c.covered.n,
-              c.covered.one, c.covered.several);
+              ui_arg(args, "against"), c->covered.one + c->covered.several, c->covered.n,
+              c->covered.one, c->covered.several);
+    if (c->missed.n) ui_printf(ui, "not covered: %s\n", tg_str_text(&c->missed));
     ui_printf(ui, "%d of the %d rules found are not covered by it\n",
-              c.known.n - c.known.one - c.known.several, c.known.n);
-    return TG_OK;
+              c->known.n - c->known.one - c->known.several, c->known.n);
+}
+
+static tg_status report(ui_app *ui, const ui_args *args, const tg_generate_progress *p,
+                        const char *text, const tg_rules *against, double seconds)
+{
+    comparison c = {.missed = {0}};
+    tg_status status = against ? compare(args, text, against, &c) : TG_OK;
+    const comparison *known = against ? &c : NULL;
+    if (status == TG_OK && ui_arg_flag(args, "json")) report_json(ui, p, known, seconds);
+    else if (status == TG_OK) report_words(ui, args, p, known, seconds);
+    tg_str_free(&c.missed);
+    return status;
 }
 
 static tg_status generate(ui_app *ui, const ui_args *args, const tg_generate_options *options,
-                          const char *out)
+                          const char *out, const tg_rules *against)
 {
     tg_str text = {0}, file = {0};
     tg_generate_progress last;
@@ -190,10 +208,18 @@ static tg_status generate(ui_app *ui, const ui_args *args, const tg_generate_opt
     tg_str_add(&file, tg_str_text(&text));
     if (status == TG_OK) status = tg_write_file(out, file.p, file.n);
     if (status == TG_OK) remove(options->state);
-    if (status == TG_OK) status = report(ui, args, &last, tg_str_text(&text), seconds);
+    if (status == TG_OK) status = report(ui, args, &last, tg_str_text(&text), against, seconds);
     tg_str_free(&text);
     tg_str_free(&file);
     return status;
+}
+
+static tg_status check_out(const char *path)
+{
+    struct stat at;
+    if (stat(path, &at) == 0 && S_ISDIR(at.st_mode))
+        return tg_fail(TG_IO, "%s: %s", path, strerror(EISDIR));
+    return TG_OK;
 }
 
 tg_status ui_work_generate(ui_app *ui, const ui_args *args)
@@ -216,7 +242,12 @@ tg_status ui_work_generate(ui_app *ui, const ui_args *args)
                                    .job = ui_work_interrupts(),
                                    .progress = show_progress,
                                    .ctx = &bar};
-    tg_status status = generate(ui, args, &options, out);
+    /* What cannot come to an end does not begin. */
+    tg_rules *against = NULL;
+    tg_status status = check_out(out);
+    if (status == TG_OK && ui_arg(args, "against")) status = load_against(args, &against);
+    if (status == TG_OK) status = generate(ui, args, &options, out, against);
+    tg_rules_unref(against);
     tg_str_free(&state);
     free(text);
     return status;
