@@ -3,7 +3,7 @@
  * Commands without a screen, each in a process of its own in which one allocation fails: the
  * process ends with status 1 and one line, and leaves no file half written.
  */
-#include "tests/unit/unit.h"
+#include "tests/unit/files.h"
 
 #include "engine/base/alloc.h"
 #include "engine/base/str.h"
@@ -11,7 +11,6 @@
 #include "samples/samples.h"
 #include "tui/batch.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,16 +20,6 @@
 enum { EACH = 24, SHARE = 6, SECONDS = 60 };
 
 static char model[256], saved[256], said[256], data[256];
-
-static int count_files(const char *folder)
-{
-    int n = 0;
-    DIR *dir = opendir(folder);
-    assert_non_null(dir);
-    while (readdir(dir)) n++;
-    closedir(dir);
-    return n;
-}
 
 static void send_to(const char *path, int fd)
 {

@@ -4,6 +4,7 @@
  * out, and everything goes on to work in the same process. What a failed call had taken is lost by
  * design (alloc.h), so a leak checker looks away while one is made to fail.
  */
+#include "tests/unit/files.h"
 #include "tests/unit/onnx_bytes.h"
 
 #include "agent/events.h"
@@ -13,7 +14,6 @@
 #include "engine/engine.h"
 #include "samples/samples.h"
 
-#include <dirent.h>
 #include <poll.h>
 
 void __lsan_disable(void) __attribute__((weak));
@@ -122,16 +122,6 @@ static tg_status opens_curves(void *ctx)
     TG_TRY(ag_events_open(((stage *)ctx)->out, &events));
     ag_events_close(events);
     return TG_OK;
-}
-
-static int count_files(const char *folder)
-{
-    int n = 0;
-    DIR *dir = opendir(folder);
-    assert_non_null(dir);
-    while (readdir(dir)) n++;
-    closedir(dir);
-    return n;
 }
 
 /* Runs a stage with its k-th allocation failing. */

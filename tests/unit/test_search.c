@@ -125,12 +125,6 @@ static tg_status run_cancelled(tg_job *job, void *ctx)
     return status;
 }
 
-static void note_status(void *ctx, tg_status status, const char *message)
-{
-    (void)ctx;
-    if (status != TG_OK) fail_msg("%s", message);
-}
-
 static void a_cancelled_search_gives_its_best(void **state)
 {
     (void)state;

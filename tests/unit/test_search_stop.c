@@ -227,12 +227,6 @@ static tg_status run_all(tg_job *job, void *ctx)
     return TG_OK;
 }
 
-static void note_status(void *ctx, tg_status status, const char *message)
-{
-    (void)ctx;
-    if (status != TG_OK) fail_msg("%s", message);
-}
-
 static void threads_beside_each_other_find_the_same(void **state)
 {
     (void)state;
