@@ -20,13 +20,19 @@ int64_t sample_dim(sample *s)
     return dims[sample_below(s, (int)(sizeof dims / sizeof *dims))];
 }
 
+/* No number but 0 is so near to it that its inverse is infinite in halves. */
+static double off_zero(double x)
+{
+    return x != 0 && fabs(x) < 0x1p-10 ? copysign(0x1p-10, x) : x;
+}
+
 /* Style 0: small integers, so that sums and products are exact; 1: normal; 2: with extremes. */
 static double number(sample *s, char kind)
 {
     if (kind == 'b') return sample_below(s, 2);
     if (kind == 'u') return sample_below(s, 5);
     if (kind == 'i' || s->style == 0) return sample_below(s, 7) - 3;
-    double x = tg_rng_normal(s->rng);
+    double x = off_zero(tg_rng_normal(s->rng));
     if (s->style == 1) return x;
     static const double odd[] = {0, 0.5, -0.5, 1, -1, 6, -3, 30, -30};
     return sample_chance(s, 40) ? odd[sample_below(s, (int)(sizeof odd / sizeof *odd))] : 3 * x;
