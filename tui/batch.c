@@ -57,6 +57,7 @@ static tg_status parse_option(int argc, const char *const *argv, int *i, ui_opti
     else if (strcmp(word, "-q") == 0 || strcmp(word, "-Q") == 0) o->bare = true;
     else if (strcmp(word, "--batch") == 0) o->batch = true;
     else if (is_option(word, "--script")) return take_value(argc, argv, i, &o->script);
+    else if (is_option(word, "--rules")) return take_value(argc, argv, i, &o->rules);
     else if (is_option(word, "--set")) {
         TG_TRY(take_value(argc, argv, i, &value));
         return ui_opt_assign(value);
@@ -104,6 +105,7 @@ void ui_options_help(tg_str *out)
                "\nOptions:\n"
                "  -q, -Q                read and write no files of the user's own\n"
                "  --script FILE         take keys from FILE first\n"
+               "  --rules FILE          rules (file, folder, .pb) in place of the built-in ones\n"
                "  --set NAME=VALUE      give an option a value\n"
                "  --memory-limit SIZE   fail in time instead of taking more than 512M, 2G ...\n"
                "  --version, --help\n\nValues of --set:\n");

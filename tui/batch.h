@@ -7,7 +7,7 @@
 
 /* What the command line asks for. Strings point into argv. */
 typedef struct ui_options {
-    const char *script, *model;
+    const char *script, *model, *rules;
     bool bare, help, version, batch;
     bool limited; /* memory is */
     const ui_command *command;

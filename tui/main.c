@@ -6,6 +6,7 @@
 #include "show.h"
 #include "signals.h"
 
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -54,12 +55,23 @@ static int print_model(const char *path)
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
+/* Mistakes in rules are shown before the screen is taken. */
+static tg_status choose_rules(const char *path)
+{
+    tg_rules *rules;
+    TG_TRY(tg_rules_load(&path, 1, &rules));
+    tg_rules_unref(rules);
+    if (setenv("REGRAFT_RULES", path, 1) == 0) return TG_OK;
+    return tg_fail(TG_IO, "REGRAFT_RULES: %s", strerror(errno));
+}
+
 /* Runs the explorer in this terminal. */
 static int explore(const ui_options *o)
 {
     ui_script *script = NULL;
     ui_term *term;
-    tg_status status = o->script ? load_script(o->script, &script) : TG_OK;
+    tg_status status = o->rules ? choose_rules(o->rules) : TG_OK;
+    if (status == TG_OK && o->script) status = load_script(o->script, &script);
     if (status != TG_OK) return fail(status);
     status = isatty(STDOUT_FILENO)
                  ? ui_term_curses(&term)

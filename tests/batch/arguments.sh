@@ -96,6 +96,8 @@ refuses "no rules to compare with" 1 rules generate --operators Add -o out.rules
 refuses "no rules to compare with" 2 rules cover
 refuses "no rules to compare with" 1 rules cover --against good.onnx
 refuses "no rules" 1 candidates good.onnx --rules absent
+refuses "no rules" 1 --rules absent --script words.onnx good.onnx
+refuses "no rules" 1 --rules good.onnx --script words.onnx good.onnx
 refuses "no rules" 1 candidates good.onnx --rules folder
 refuses "no rules" 1 candidates good.onnx --rules good.onnx
 refuses "a pipe" 1 candidates good.onnx --rules fifo
