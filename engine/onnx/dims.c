@@ -25,7 +25,8 @@ static int64_t first_size(const tg_dims *dims, const char *name, const char *inp
     const tg_shape *shape = given_shape(dims, input, place->index);
     if (shape && (int64_t)place->axis < shape->rank) return shape->dim[place->axis];
     if (opt && opt->other_dims > 0) return opt->other_dims;
-    return place->axis > 0 && dims->guess ? dims->guess : 1;
+    bool one = dims->list.n < 64 && dims->ones >> dims->list.n & 1;
+    return place->axis > 0 && dims->guess && !one ? dims->guess : 1;
 }
 
 static int64_t define(tg_dims *dims, const char *name, const char *input, const tg_dim_name *place)
@@ -33,8 +34,9 @@ static int64_t define(tg_dims *dims, const char *name, const char *input, const 
     bool fresh;
     uint64_t *at = tg_strmap_put(&dims->index, name, &fresh);
     if (fresh) {
+        tg_dim dim = {name, first_size(dims, name, input, place)};
         *at = dims->list.n;
-        tg_vec_push(&dims->list, (tg_dim){name, first_size(dims, name, input, place)});
+        tg_vec_push(&dims->list, dim);
     }
     return dims->list.v[*at].size;
 }

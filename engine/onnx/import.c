@@ -286,10 +286,11 @@ static void importer_done(tg_importer *im)
 
 /* One way of reading a file: what symbolic dimensions become, and how well that fits. */
 typedef struct attempt {
-    int64_t guess;
-    bool last;   /* the notes are said even if bodies do not fit */
-    bool open;   /* dimensions were guessed */
-    int misfits; /* bodies that do not fit the sizes */
+    int64_t guess; /* of all but the first axes */
+    uint64_t ones; /* bits of dimensions that are 1 all the same, in the order in which they come */
+    bool last;     /* the notes are said even if bodies do not fit */
+    size_t open;   /* dimensions that were guessed */
+    int misfits;   /* bodies that do not fit the sizes */
 } attempt;
 
 /* Takes over the reference to `file`. */
@@ -303,33 +304,49 @@ static tg_status load_with(tg_weight *file, const char *path, const char *folder
                       .origin = tg_origin_new(),
                       .frame = tg_frame_new(u),
                       .silent = !a->last,
-                      .dims = {.opt = opt, .guess = a->guess}};
+                      .dims = {.opt = opt, .guess = a->guess, .ones = a->ones}};
     im.origin->path = tg_arena_strdup(im.origin->arena, path);
     im.origin->frame = im.frame;
     tg_arena_hold(im.origin->arena, tg_frame_free, im.frame);
     tg_status status = import_model(&im, g);
-    a->open = im.dims.list.n > 0 && !(opt && opt->other_dims > 0);
+    a->open = opt && opt->other_dims > 0 ? 0 : im.dims.list.n;
     a->misfits = im.misfits;
     importer_done(&im);
     return status;
 }
 
-/* Of the sizes that dimensions usually have, the one that most bodies fit, or that fits at all. */
-static int64_t best_guess(tg_weight *file, const char *path, const char *folder,
-                          const tg_load_options *opt, int misfits)
+typedef struct source {
+    tg_weight *file;
+    const char *path, *folder;
+    const tg_load_options *opt;
+} source;
+
+/* Takes the attempt for the best if at most `most` bodies misfit. False: no other will do. */
+static bool try(const source *s, attempt a, int most, attempt *best)
 {
+    tg_graph *g = NULL;
+    tg_status status = load_with(tg_weight_ref(s->file), s->path, s->folder, s->opt, &a, &g);
+    tg_graph_unref(g);
+    if (status == TG_OK && a.misfits <= most) *best = a;
+    return status == TG_OK || status == TG_SHAPE;
+}
+
+/*
+ * Of the sizes that dimensions usually have, the one that most bodies fit, or that fits at all;
+ * then each dimension that may as well be 1 is, as the batch of a state that is not its first axis;
+ * from the last on, since what a state is of comes before it.
+ */
+static attempt best_guess(const source *s, const attempt *first, int misfits)
+{
+    enum { MOST = 16 };
     static const int64_t usual[] = {16, 32, 64, 128, 224, 320};
-    int64_t best = 0;
-    tg_status status = TG_SHAPE;
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && misfits; i++) {
-        tg_graph *g = NULL;
-        attempt a = {.guess = usual[i]};
-        status = load_with(tg_weight_ref(file), path, folder, opt, &a, &g);
-        tg_graph_unref(g);
-        if (status != TG_OK && status != TG_SHAPE) break;
-        if (status != TG_OK || a.misfits >= misfits) continue;
-        misfits = a.misfits;
-        best = usual[i];
+    attempt best = {.misfits = misfits};
+    bool on = true;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && best.misfits && on; i++)
+        on = try(s, (attempt){.guess = usual[i]}, best.misfits - 1, &best);
+    for (size_t i = first->open < MOST ? first->open : MOST; i-- > 0 && best.guess && on;) {
+        attempt a = {.guess = best.guess, .ones = best.ones | (uint64_t)1 << i};
+        on = try(s, a, best.misfits, &best);
     }
     return best;
 }
@@ -341,19 +358,19 @@ static int64_t best_guess(tg_weight *file, const char *path, const char *folder,
 static tg_status load(tg_weight *file, const char *path, const char *folder,
                       const tg_load_options *opt, tg_graph **g)
 {
+    source s = {file, path, folder, opt};
     attempt a = {.guess = 0};
     tg_graph *made = NULL;
     tg_status status = load_with(tg_weight_ref(file), path, folder, opt, &a, &made);
     char *words = status == TG_OK ? NULL : tg_strdup(tg_message());
-    bool again = a.misfits || (status == TG_SHAPE && a.open);
-    if (again) {
+    if (a.misfits || (status == TG_SHAPE && a.open)) {
         bool fits = status == TG_OK;
-        int64_t guess =
-            !a.open ? 0 : best_guess(file, path, folder, opt, fits ? a.misfits : INT_MAX);
+        attempt best = {.guess = 0};
+        if (a.open) best = best_guess(&s, &a, fits ? a.misfits : INT_MAX);
         tg_graph_unref(made);
         made = NULL;
-        a = (attempt){.guess = guess, .last = true};
-        if (guess || fits) status = load_with(tg_weight_ref(file), path, folder, opt, &a, &made);
+        a = (attempt){.guess = best.guess, .ones = best.ones, .last = true};
+        if (a.guess || fits) status = load_with(tg_weight_ref(file), path, folder, opt, &a, &made);
     }
     tg_weight_unref(file);
     if (status == TG_OK) *g = made;

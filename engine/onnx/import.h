@@ -16,6 +16,7 @@ typedef struct tg_dim {
 typedef struct tg_dims {
     const tg_load_options *opt;
     int64_t guess;   /* for dimensions behind the first axis that nothing fixes; 0: 1 */
+    uint64_t ones;   /* bits of those, in the order in which they come, that are 1 all the same */
     tg_strmap index; /* name -> position in list */
     TG_VEC(tg_dim) list;
     TG_VEC(tg_dim_name) names; /* for the origin */
