@@ -4,6 +4,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+const char *tg_who_name(tg_who who)
+{
+    static const char *const names[] = {"agent", "you", "search"};
+    return names[who];
+}
+
+const char *tg_who_short_name(tg_who who)
+{
+    static const char *const names[] = {"agt", "you", "sea"};
+    return names[who];
+}
+
 static int push(tg_history *h, int parent, const tg_trail *trail, const tg_step_info *info)
 {
     int id = (int)h->states.n;
@@ -66,10 +78,15 @@ int tg_history_add(tg_history *h, int parent, const tg_trail *trail, const tg_st
 {
     int id = tg_history_find(h, trail->graph);
     if (linked) *linked = id >= 0;
-    if (id < 0) {
-        id = push(h, parent, trail, info);
-        link_child(h, parent, id);
-    }
+    if (id < 0) return tg_history_branch(h, parent, trail, info);
+    tg_history_go(h, id);
+    return id;
+}
+
+int tg_history_branch(tg_history *h, int parent, const tg_trail *trail, const tg_step_info *info)
+{
+    int id = push(h, parent, trail, info);
+    link_child(h, parent, id);
     tg_history_go(h, id);
     return id;
 }

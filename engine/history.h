@@ -11,7 +11,9 @@
 #include "engine/measure/bench.h"
 #include "engine/search/trail.h"
 
-typedef enum tg_who { TG_BY_AGENT, TG_BY_YOU } tg_who;
+typedef enum tg_who { TG_BY_AGENT, TG_BY_YOU, TG_BY_SEARCH } tg_who;
+const char *tg_who_name(tg_who who);       /* "agent", "you", "search" */
+const char *tg_who_short_name(tg_who who); /* three letters */
 
 /* How a step came about. */
 typedef struct tg_step_info {
@@ -60,6 +62,9 @@ int tg_history_find(const tg_history *h, const tg_graph *g);
  */
 int tg_history_add(tg_history *h, int parent, const tg_trail *trail, const tg_step_info *info,
                    bool *linked);
+
+/* The same as a state of its own even if its graph is known: later steps name nodes of this one. */
+int tg_history_branch(tg_history *h, int parent, const tg_trail *trail, const tg_step_info *info);
 
 /* Moves HEAD and remembers the way for redo. */
 void tg_history_go(tg_history *h, int id);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "step.h"
 
+#include "engine/search/share.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,10 +46,18 @@ tg_status tg_trail_verify(const tg_trail *trail, uint64_t seed, const tg_job *jo
     return status;
 }
 
+/* A step that no rule makes, but searches do. */
+static tg_status replay_share(const tg_trail *parent, tg_trail **next)
+{
+    TG_TRY(share_equal(parent, next));
+    return *next ? TG_OK : tg_fail(TG_NOTFOUND, "no operators are equal");
+}
+
 tg_status tg_step_replay(const tg_trail *parent, const tg_rules *rules, const char *rule,
                          uint64_t key, const tg_job *job, tg_trail **next)
 {
     tg_candidates *c;
+    if (strcmp(rule, SHARE_RULE) == 0) return replay_share(parent, next);
     if (tg_rules_find(rules, rule) < 0) return tg_fail(TG_NOTFOUND, "no rule is called %s", rule);
     TG_TRY(tg_candidates_find(rules, parent->graph, job, &c));
     int i = tg_candidates_find_key(c, key);

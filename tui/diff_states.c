@@ -83,7 +83,7 @@ static void add_steps(ui_text *out, ui_session *s, int from, int to, const char 
         const tg_state *state = tg_history_get(s->history, tg_vec_pop(&ids));
         ui_text_addf(out, UI_FACE_plain, "%4d  %s  %s at %s\n",
                      tg_history_depth(s->history, state->id),
-                     state->info.who == TG_BY_YOU ? "you" : "agt", state->trail->taken.rule,
+                     tg_who_short_name(state->info.who), state->trail->taken.rule,
                      state->trail->taken.site);
     }
     tg_vec_free(&ids);

@@ -285,6 +285,8 @@ tg_status ui_help_visit(ui_app *ui, const char *target)
         ui_help_show(ui, b);
     } else if (tg_starts_with(target, "rule:")) {
         return ui_rule_show(ui, name);
+    } else if (strcmp(target, UI_SEARCH_TARGET) == 0) {
+        return ui_search_report(ui);
     } else {
         return tg_fail(TG_NOTFOUND, "Nothing is called `%s'", name);
     }

@@ -20,8 +20,12 @@ void ui_describe_mode(ui_app *ui, const ui_mode *mode, ui_text *out);
 /* Adds a line for each command that runs without a screen. */
 void ui_commands_list(tg_str *out);
 
-/* Shows a target ("command:NAME", "variable:NAME", "face:NAME", "mode:NAME") in *Help*. */
+/* Shows a target ("command:NAME", "variable:NAME", "face:NAME", "mode:NAME",
+ * "rule:NAME", UI_SEARCH_TARGET) in *Help*. */
 tg_status ui_help_visit(ui_app *ui, const char *target) TG_MUST_USE;
+/* The last search, in *Help* (commands/search.c). Errors: TG_NOTFOUND. */
+#define UI_SEARCH_TARGET "search:last"
+tg_status ui_search_report(ui_app *ui) TG_MUST_USE;
 /* The cleared *Help* buffer, its target remembered for l and r; then show it. */
 ui_buffer *ui_help_begin(ui_app *ui, const char *target);
 void ui_help_show(ui_app *ui, ui_buffer *help);

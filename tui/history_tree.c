@@ -128,7 +128,7 @@ static const char *glyph_of(const tg_history *h, const ui_tree *tree, int id, ui
     }
     if (id == 0) return "0";
     if (forks(h, id)) return "◇";
-    if (state_of(h, id)->info.who == TG_BY_AGENT) return "●";
+    if (state_of(h, id)->info.who != TG_BY_YOU) return "●";
     *face = UI_FACE_prompt;
     return "■";
 }
@@ -313,7 +313,8 @@ void ui_tree_draw_step(ui_session *s, const ui_tree *tree, int id, bool marked, 
                      ui_ms(ms, state->trail->cost_ms));
     } else {
         int at = NUMBER + WHO;
-        ui_line_add(line, you ? UI_FACE_prompt : UI_FACE_plain, you ? "you " : "agt ");
+        ui_line_addf(line, you ? UI_FACE_prompt : UI_FACE_plain, "%s ",
+                     tg_who_short_name(state->info.who));
         ui_line_pad(line, at);
         add_tag(state, c.rule / 2, line);
         ui_line_fit(line, UI_FACE_plain, state->trail->taken.rule,

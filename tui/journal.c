@@ -323,7 +323,8 @@ static void read_step(ui_journal_log *log, ui_journal_entry *e,
     e->site = s->site;
     e->has_site = true;
     e->hash = s->hash;
-    e->info = (tg_step_info){s->who ? TG_BY_YOU : TG_BY_AGENT,
+    bool known = s->who >= TG_BY_AGENT && s->who <= TG_BY_SEARCH;
+    e->info = (tg_step_info){known ? (tg_who)s->who : TG_BY_YOU,
                              s->probability,
                              s->rank,
                              s->override,

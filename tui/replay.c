@@ -72,7 +72,7 @@ static tg_status replay_step(replay *r, const ui_journal_entry *e)
     if (status == TG_OK) {
         trail->taken.probability = e->info.probability;
         trail->taken.rank = e->info.rank;
-        int id = tg_history_add(r->h, parent, trail, &e->info, NULL);
+        int id = tg_history_branch(r->h, parent, trail, &e->info);
         tg_history_get(r->h, id)->max_abs_error = r->o->check ? error : e->max_abs_error;
         *tg_map_put(&r->ids, (uint64_t)e->state, NULL) = (uint64_t)id;
         r->report->steps++;

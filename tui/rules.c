@@ -19,7 +19,7 @@ ui_rule_tally ui_rule_tally_of(ui_session *s, int rule)
         const tg_state *parent = &s->history->states.v[state->parent];
         if (state->pruned || strcmp(state->trail->taken.rule, name) != 0) continue;
         if (state->info.who == TG_BY_YOU) t.you++;
-        else t.agent++;
+        else if (state->info.who == TG_BY_AGENT) t.agent++;
         sum += 100 * (state->trail->cost_ms / parent->trail->cost_ms - 1);
     }
     if (t.you + t.agent) t.change = sum / (t.you + t.agent);

@@ -97,6 +97,7 @@ void ui_session_status(const ui_session *s, tg_str *out)
     if (s->training)
         tg_str_addf(out, " %s %llu ep", ag_phase_name(s->stats.phase),
                     (unsigned long long)s->stats.episodes);
+    ui_session_search_status(s, out);
     int waiting = 0;
     for (size_t i = 0; i < s->measurements.n; i++)
         waiting += s->measurements.v[i].at <= UI_MEASURE_RUNNING;
@@ -357,7 +358,7 @@ bool ui_session_working(const ui_session *s)
 {
     for (size_t i = 0; i < s->measurements.n; i++)
         if (s->measurements.v[i].job) return true;
-    return s->job || s->view_job;
+    return s->job || s->view_job || s->choosing;
 }
 
 void ui_session_close(ui_app *ui)
@@ -372,6 +373,7 @@ void ui_session_close(ui_app *ui)
         if (running[i]) tg_job_cancel(running[i]);
     for (size_t i = 0; i < s->measurements.n; i++)
         if (s->measurements.v[i].job) tg_job_cancel(s->measurements.v[i].job);
+    ui_session_search_end(s, true);
     /* Jobs hold pointers into the session: it goes when the last of them is over. */
     while (ui_session_working(s)) {
         tg_jobs_dispatch(ui->jobs);
@@ -394,5 +396,6 @@ bool ui_session_cancel(ui_session *s)
     tg_vec_clear(&s->plan);
     if (running) ui_message(s->ui, "The agent pauses after this rewrite");
     else if (s->job) tg_job_cancel(s->job);
-    return running || s->job;
+    else return ui_session_search_end(s, false);
+    return true;
 }

@@ -81,6 +81,18 @@ typedef struct ui_measurement {
     tg_job *job;
 } ui_measurement;
 
+/* What a search from state `from` found. */
+typedef struct ui_found {
+    const tg_search *search; /* NULL: none has ended yet */
+    tg_search_report report;
+    int from, to;   /* states; equal where nothing was found */
+    int steps;      /* between them */
+    double ms;      /* predicted, of `to` */
+    double best_ms; /* of the best graph, which steps may not reach */
+} ui_found;
+
+typedef struct ui_choosing ui_choosing;
+
 typedef struct ui_session {
     ui_app *ui;
     char *path, *name; /* of the model; name is the file's without folder and extension */
@@ -112,6 +124,8 @@ typedef struct ui_session {
     TG_VEC(uint64_t) was;       /* keys by rank before a policy was adopted, */
     uint64_t was_typed;         /* and after which key: shown until the next */
     TG_VEC(ui_measurement) measurements;
+    ui_choosing *choosing; /* a search that runs; NULL */
+    ui_found found;        /* by the last one that ended */
 
     ui_journal *journal;      /* NULL: none is written */
     bool journal_failed;      /* and that was said */
@@ -179,6 +193,19 @@ tg_status ui_session_load_policy(ui_session *s, const char *path) TG_MUST_USE;
 /* Pauses or resumes training. */
 void ui_session_train(ui_session *s, bool on);
 void ui_session_veto(ui_session *s, const char *rule, uint64_t key, bool lift);
+/*
+ * Searches for a cheaper graph from HEAD, beside everything else. Its steps are verified and become
+ * a branch of the history; HEAD goes along unless it has moved meanwhile. Errors: TG_USAGE (one
+ * runs).
+ */
+tg_status ui_session_search(ui_session *s, const tg_search *search) TG_MUST_USE;
+/*
+ * Ends the search: the best so far is kept, unless `give_up` is set or it was ended already. False:
+ * none runs.
+ */
+bool ui_session_search_end(ui_session *s, bool give_up);
+/* Adds " taso 120 ○0.59ms" where one runs. */
+void ui_session_search_status(const ui_session *s, tg_str *out);
 /* Queues measurements of rows. */
 tg_status ui_session_measure(ui_session *s, int row) TG_MUST_USE;
 /* Measures HEAD end to end. */

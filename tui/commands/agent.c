@@ -55,7 +55,7 @@ DEFCMD(load_policy, "load-policy", "file:file Load policy from file",
     return ui_session_load_policy(s, ui_arg(args, "file"));
 }
 
-DEFCMD(agent, "agent", "", "Show the menu of the agent: steps, training, policy.")
+DEFCMD(agent, "agent", "", "Show the menu of the agent: steps, searches, training, policy.")
 {
     static const ui_menu_argument arguments[] = {
         {'s', "Seed, from next model", UI_OPT_seed},
@@ -67,6 +67,12 @@ DEFCMD(agent, "agent", "", "Show the menu of the agent: steps, training, policy.
         {"u", "Step back", "unstep", NULL},
         {"b", "Step until", "step-until", NULL},
         {"c", "Pause", "interrupt", NULL},
+        {0},
+    };
+    static const ui_menu_item searches[] = {
+        {"o", "Search", "run-search", NULL},
+        {"k", "End it", "cancel-job", NULL},
+        {"r", "Report", "search-report", NULL},
         {0},
     };
     static const ui_menu_item training[] = {
@@ -81,7 +87,7 @@ DEFCMD(agent, "agent", "", "Show the menu of the agent: steps, training, policy.
         {0},
     };
     static const ui_menu_group groups[] = {
-        {"Steps", steps}, {"Training", training}, {"Policy", policy}, {0}};
+        {"Steps", steps}, {"Searches", searches}, {"Training", training}, {"Policy", policy}, {0}};
     static const ui_menu menu = {"Agent", arguments, groups};
     return ui_menu_run(ui, &menu);
 }

@@ -19,7 +19,7 @@ static json_t *state_json(tg_state *s)
     const tg_taken *t = &s->trail->taken;
     return json_pack("{s:i, s:i, s:s, s:o, s:s, s:f, s:o, s:o}", "state", s->id, "parent",
                      s->parent, "rule", t->rule, "site", ui_json_text(t->site), "by",
-                     s->info.who == TG_BY_YOU ? "you" : "agent", "predicted_ms", t->predicted_ms,
+                     tg_who_name(s->info.who), "predicted_ms", t->predicted_ms,
                      "graph_hash", json_sprintf("%016llx", (unsigned long long)t->hash),
                      "max_abs_error", ui_json_number(s->max_abs_error));
 }
@@ -40,8 +40,8 @@ static void print_history(ui_app *ui, const ui_args *args, tg_history *h,
     }
     for (size_t i = 1; i < h->states.n; i++) {
         const tg_state *s = &h->states.v[i];
-        ui_printf(ui, "%4d <- %-4d %-5s %-36s %9.4f ms  %s%s%s\n", s->id, s->parent,
-                  s->info.who == TG_BY_YOU ? "you" : "agent", s->trail->taken.rule,
+        ui_printf(ui, "%4d <- %-4d %-6s %-36s %9.4f ms  %s%s%s\n", s->id, s->parent,
+                  tg_who_name(s->info.who), s->trail->taken.rule,
                   s->trail->cost_ms, s->trail->taken.site, s->tag ? "  #" : "",
                   s->tag ? s->tag : "");
     }

@@ -100,12 +100,16 @@ DEFCMD(interrupt, "interrupt", "",
     return TG_OK;
 }
 
-DEFCMD(cancel_job, "cancel-job", "", "Cancel the measurements that run or wait.")
+DEFCMD(cancel_job, "cancel-job", "",
+       "Cancel the measurements that run or wait, and end a search.\n\nThe best that it has found "
+       "so far is kept; a second time gives that up, too.")
 {
     ui_session *s;
     TG_TRY(ui_session_need(ui, &s));
     int n = ui_session_measure_cancel(s);
-    if (!n) return tg_fail(TG_NOTFOUND, "Nothing is being measured");
+    bool searching = ui_session_search_end(s, false);
+    if (searching && !n) return TG_OK; /* what it found says itself */
+    if (!n) return tg_fail(TG_NOTFOUND, "Nothing is being measured or searched for");
     ui_message(ui, "Cancelled %d measurement%s", n, n == 1 ? "" : "s");
     return TG_OK;
 }

@@ -130,7 +130,7 @@ static void draw_title(ui_session *s, const ui_tree *tree, int branch, ui_line *
 
 static void draw_legend(const ui_tree *tree, ui_line *line)
 {
-    ui_line_add(line, UI_FACE_header, "agent ●  you ■  branch ◇  best ★  HEAD ◉");
+    ui_line_add(line, UI_FACE_header, "agent, search ●  you ■  branch ◇  best ★  HEAD ◉");
     if (tree->hidden)
         ui_line_addf(line, UI_FACE_stale, "   ⋮ %d more branches in the list", tree->hidden);
 }
