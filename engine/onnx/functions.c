@@ -479,10 +479,32 @@ static tg_status expand_call(inliner *in, function *f, const Onnx__NodeProto *ca
     return status;
 }
 
+static bool makes(const Onnx__FunctionProto *f, const char *name)
+{
+    for (size_t i = 0; i < f->n_input; i++)
+        if (strcmp(f->input[i], name) == 0) return true;
+    for (size_t i = 0; i < f->n_node; i++)
+        for (size_t k = 0; k < f->node[i]->n_output; k++)
+            if (strcmp(f->node[i]->output[k], name) == 0) return true;
+    return false;
+}
+
+/* A saved model may be of an opset in which the function is inlined: what fails then fails now. */
+static tg_status check_kept(inliner *in, const function *f, const Onnx__NodeProto *call)
+{
+    TG_TRY(check_call(in, f, call));
+    for (size_t i = 0; i < f->proto->n_output; i++)
+        if (!makes(f->proto, f->proto->output[i]))
+            return tg_fail(TG_INVALID, "nothing produces the output %s of the function %s",
+                           f->proto->output[i], f->proto->name);
+    return TG_OK;
+}
+
 static tg_status expand_node(inliner *in, Onnx__NodeProto *node, node_list *to)
 {
     function *f = node->op_type ? called(in, node) : NULL;
     if (f && !f->kept) return expand_call(in, f, node, to);
+    if (f) TG_TRY(check_kept(in, f, node));
     if (tg_scope_has_graphs(node)) TG_TRY(expand_graphs(in, &node));
     tg_vec_push(to, node);
     return check_room(in);

@@ -297,6 +297,20 @@ static void a_function_that_cannot_be_brought_there_is_kept(void **state)
     tg_graph_unref(g);
 }
 
+/* It would be inlined in an opset that a saved model may have. */
+static void a_kept_function_gives_its_outputs(void **state)
+{
+    (void)state;
+    tg_graph *g;
+    tg_str graph = graph_start(), f = part_function("Newer", "p", "r", 99);
+    put_part(&f, FN_NODE, part_node("OperatorToCome", "", "p", "another"));
+    put_part(&graph, IN_NODE, part_call("Newer", "c", "x", "y"));
+    tg_str m = model_of(graph);
+    put_part(&m, IN_FUNCTION, f);
+    assert_status(load(m, &g), TG_INVALID);
+    assert_contains(tg_message(), "nothing produces the output r of the function Newer");
+}
+
 static tg_status load_calling(tg_str f, const char *in, const char *out, tg_graph **g)
 {
     tg_str graph = graph_start();
@@ -394,6 +408,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(subgraphs_of_functions_are_renamed),
     cmocka_unit_test(a_function_of_an_older_opset_is_brought_to_the_models),
     cmocka_unit_test(a_function_that_cannot_be_brought_there_is_kept),
+    cmocka_unit_test(a_kept_function_gives_its_outputs),
     cmocka_unit_test(wrong_calls_are_refused),
     cmocka_unit_test(what_they_make_is_bounded),
     cmocka_unit_test(overloads_are_told_apart)};
