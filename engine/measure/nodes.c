@@ -65,7 +65,7 @@ typedef struct work {
     const tg_measure_options *o;
     TG_VEC(entry) entries;
     tg_map by_signature;
-    char device[128];
+    char device[192];
     unsigned char *flush;
 } work;
 

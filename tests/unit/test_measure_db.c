@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/unit.h"
 
+#include "engine/base/build.h"
 #include "engine/base/log.h"
+#include "engine/exec/backend.h"
 #include "engine/measure/latency_db.h"
 
 #include <fcntl.h>
@@ -433,6 +435,17 @@ static void a_full_disk(void **state)
     works_from_here(path); /* nothing was damaged */
 }
 
+/* What another build measured is not this one's. */
+static void entries_are_those_of_this_build(void **state)
+{
+    (void)state;
+    char build[TG_BUILD_ID_TEXT], again[TG_BUILD_ID_TEXT], device[192];
+    assert_string_equal(tg_build_id(build), tg_build_id(again));
+    assert_true(strspn(build, "0123456789abcdef") == strlen(build));
+    assert_true(strlen(build) == 8 || !build[0]);
+    assert_contains(tg_backend_find("cpu")->identity(device, sizeof device), build);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(keeps_between_openings),
     cmocka_unit_test(every_part_of_the_key_counts),
@@ -447,5 +460,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(another_version_is_dropped),
     cmocka_unit_test(what_may_not_be_written),
     cmocka_unit_test(a_full_disk),
+    cmocka_unit_test(entries_are_those_of_this_build),
 };
 UNIT_MAIN(tests)

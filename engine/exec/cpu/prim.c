@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "vendor.h"
 
+#include "engine/base/build.h"
 #include "engine/base/hash.h"
 #include "engine/base/lock.h"
 
@@ -322,14 +323,15 @@ char *tg_prim_identity(char *buf, size_t size)
 {
     const dnnl_version_t *v = dnnl_version();
     const char *isa = "base";
-    char name[96];
+    char name[96], build[TG_BUILD_ID_TEXT];
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx2")) isa = "avx2";
     if (__builtin_cpu_supports("avx512f")) isa = "avx512";
 #endif
     processor_name(name, sizeof name);
-    snprintf(buf, size, "oneDNN %d.%d.%d, %s%s%s", v->major, v->minor, v->patch, isa,
-             *name ? ", " : "", name);
+    /* Regraft's own kernels change from build to build. */
+    snprintf(buf, size, "oneDNN %d.%d.%d, build %s, %s%s%s", v->major, v->minor, v->patch,
+             tg_build_id(build), isa, *name ? ", " : "", name);
     return buf;
 }
 
