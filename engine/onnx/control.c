@@ -439,7 +439,7 @@ static tg_status import_sequence_map(control *c)
 /* Whether some node in the bodies is of another opset than the model. */
 static bool has_foreign(const tg_importer *im, const Onnx__NodeProto *proto)
 {
-    if (tg_map_find(&im->opset_of, (uintptr_t)proto)) return true;
+    if (tg_map_find(im->opset_of, (uintptr_t)proto)) return true;
     for (size_t i = 0; i < proto->n_attribute; i++) {
         const Onnx__GraphProto *g = proto->attribute[i]->g;
         for (size_t k = 0; g && k < g->n_node; k++)

@@ -324,7 +324,7 @@ static Onnx__NodeProto *make_node(expansion *e, const Onnx__NodeProto *proto, in
         if (a) made->attribute[made->n_attribute++] = a;
     }
     if (opset && opset != in->im->opset && !plain_domain(proto->domain)[0])
-        *tg_map_put(&in->im->opset_of, (uintptr_t)made, NULL) = (uint64_t)opset;
+        *tg_map_put(in->im->opset_of, (uintptr_t)made, NULL) = (uint64_t)opset;
     return in->full ? NULL : made;
 }
 
@@ -373,9 +373,9 @@ static tg_status expand_graphs(inliner *in, Onnx__NodeProto **node)
     for (size_t i = 0; i < made->n_attribute; i++)
         if (made->attribute[i]->g || made->attribute[i]->n_graphs)
             TG_TRY(expand_attr(in, &made->attribute[i]));
-    const uint64_t *opset = tg_map_find(&in->im->opset_of, (uintptr_t)*node);
+    const uint64_t *opset = tg_map_find(in->im->opset_of, (uintptr_t)*node);
     uint64_t version = opset ? *opset : 0;
-    if (version) *tg_map_put(&in->im->opset_of, (uintptr_t)made, NULL) = version;
+    if (version) *tg_map_put(in->im->opset_of, (uintptr_t)made, NULL) = version;
     *node = made;
     return TG_OK;
 }

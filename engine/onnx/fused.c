@@ -80,7 +80,7 @@ static const Onnx__NodeProto *join(tg_importer *im, const Onnx__NodeProto *p,
     for (size_t i = 0; i < p->n_attribute; i++) both->attribute[i] = p->attribute[i];
     both->attribute[both->n_attribute++] = a;
     both->output = q->output;
-    *tg_map_put(&im->opset_of, (uintptr_t)both, NULL) = (uint64_t)im->opset;
+    *tg_map_put(im->opset_of, (uintptr_t)both, NULL) = (uint64_t)im->opset;
     return both;
 }
 
@@ -92,7 +92,7 @@ void tg_fused_join(tg_importer *im)
     for (int i = 0; i < im->n_items; i++) {
         im->items[n] = im->items[i];
         if (i + 1 < im->n_items && is_pair(&im->items[i], &im->items[i + 1]) &&
-            !tg_map_find(&im->opset_of, (uintptr_t)im->items[i].proto)) {
+            !tg_map_find(im->opset_of, (uintptr_t)im->items[i].proto)) {
             if (!counted) count_readers(im, &readers);
             counted = true;
             const Onnx__NodeProto *p = im->items[i].proto;

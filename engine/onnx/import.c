@@ -275,7 +275,6 @@ static void importer_done(tg_importer *im)
 {
     tg_importer_done(im);
     tg_strmap_free(&im->functions);
-    tg_map_free(&im->opset_of);
     tg_strmap_free(&im->carried);
     tg_vec_free(&im->carried_names);
     tg_strmap_free(&im->dims.index);
@@ -298,8 +297,10 @@ static tg_status load_with(tg_weight *file, const char *path, const char *folder
                            const tg_load_options *opt, attempt *a, tg_graph **g)
 {
     tg_unpacked *u;
+    tg_map opset_of = {0};
     TG_TRY(tg_unpack(file, &onnx__model_proto__descriptor, &u));
     tg_importer im = {.folder = folder,
+                      .opset_of = &opset_of,
                       .arena = tg_arena_new(),
                       .origin = tg_origin_new(),
                       .frame = tg_frame_new(u),
@@ -312,6 +313,7 @@ static tg_status load_with(tg_weight *file, const char *path, const char *folder
     a->open = opt && opt->other_dims > 0 ? 0 : im.dims.list.n;
     a->misfits = im.misfits;
     importer_done(&im);
+    tg_map_free(&opset_of);
     return status;
 }
 

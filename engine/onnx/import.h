@@ -51,7 +51,8 @@ typedef struct tg_importer {
     int n_items;
     int64_t opset;
     bool silent;     /* no notes where bodies do not fit: another try follows */
-    tg_map opset_of; /* node of another opset of the default domain -> that one */
+    tg_map *opset_of; /* node of another opset of the default domain -> that one; shared with
+                         bodies */
 } tg_importer;
 
 /* dims.c: types of the file, with symbolic dimensions given a size. */

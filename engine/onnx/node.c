@@ -282,7 +282,7 @@ void tg_import_record(tg_draft *d, uint32_t id)
     tg_frame *f = d->im->frame;
     const tg_node *node = tg_build_get(d->im->b, id);
     /* What was read in another opset is written as the table has it. */
-    if (d->changed || node->op != d->op || tg_map_find(&d->im->opset_of, (uintptr_t)d->proto))
+    if (d->changed || node->op != d->op || tg_map_find(d->im->opset_of, (uintptr_t)d->proto))
         return;
     for (size_t i = 0; i < d->proto->n_input; i++) {
         int16_t slot = d->slots[i];
@@ -375,7 +375,7 @@ static tg_status import_any(tg_importer *im, const tg_item *item)
 
 tg_status tg_import_node(tg_importer *im, const tg_item *item)
 {
-    const uint64_t *opset = tg_map_find(&im->opset_of, (uintptr_t)item->proto);
+    const uint64_t *opset = tg_map_find(im->opset_of, (uintptr_t)item->proto);
     int64_t of_model = im->opset;
     if (opset) im->opset = (int64_t)*opset;
     tg_status status = import_any(im, item);
