@@ -8,6 +8,7 @@
 
 enum {
     TRIES = 40000,
+    DRAW_TRIES = 10000, /* for one graph; the rarest forms of the library need about a thousand */
     SITES = 3,
     CONDITION_TRIES = 400000,
     CONDITION_TAKEN = 1000,
@@ -269,7 +270,7 @@ static tg_status draw(const tg_rules *rules, int i, uint64_t seed, bool bare, tg
     tg_rng *rng = tg_rng_new(seed);
     const tg_rule *rule = tg_rules_rule(rules, i);
     tg_status status = TG_RULE;
-    for (int k = 0; k < TRIES && status != TG_OK; k++)
+    for (int k = 0; k < DRAW_TRIES && status != TG_OK; k++)
         status = bare ? sample_bare_graph(rule, rng, out) : sample_graph(rule, rng, 0, out);
     tg_rng_free(rng);
     return status == TG_OK
