@@ -6,6 +6,7 @@
 #include "fuzz.h"
 
 #include "engine/engine.h"
+#include "engine/onnx/frame.h"
 #include "engine/onnx/onnx.pb-c.h"
 
 #include <string.h>
@@ -43,9 +44,14 @@ static bool is_small(const tg_graph *g)
     return flops < MOST_FLOPS;
 }
 
-/* Where a type is unknown, another form of the file may tell that a node was wrong all along. */
+/*
+ * Where a type is unknown, another form of the file may tell that a node was wrong all along; so
+ * may it where a function was not read since it is of another opset.
+ */
 static bool all_known(const tg_graph *g)
 {
+    const tg_frame *frame = g->origin->frame;
+    if (frame && frame->keeps_functions) return false;
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const tg_node *node = g->nodes[g->order[i]];
         for (int k = 0; k < node->n_out; k++)
